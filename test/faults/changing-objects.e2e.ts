@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
+import { staticUpstream } from '../parts/static-upstream.ts';
 import { GatewayProcess, until } from '../../apps/gateway/test/gateway-process.ts';
 import { proxiesOf, startControlPlane, startProxy } from '../../apps/gateway/test/planes/planes.ts';
 import { get, portOf } from './plane-services.ts';
@@ -41,12 +42,6 @@ interface Written {
   readonly upstream: 'a' | 'b';
 }
 
-const upstream = (name: string, port: number): string => `
-apiVersion: gw.vendor.io/v1
-kind: Upstream
-metadata: { name: ${name} }
-spec: { static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] } }
-`;
 const service = (i: number, { version, upstream: to }: Written): string => `
 apiVersion: gateway.vendor.io/v1
 kind: VirtualService
@@ -89,7 +84,7 @@ describe('many objects that change', function () {
     controlPlane = new GatewayProcess({ nodeFlags: INSPECTED });
     proxy = new GatewayProcess({ nodeFlags: INSPECTED });
     for (const [i, name] of ['a', 'b'].entries())
-      controlPlane.write(`${name}.yaml`, upstream(name, (backends[i]!.address() as AddressInfo).port));
+      controlPlane.write(`${name}.yaml`, staticUpstream(name, (backends[i]!.address() as AddressInfo).port));
     for (let i = 0; i < OBJECTS; i++) writeNext(i);
     // With the files that both write when they run as usual.
     await startControlPlane(controlPlane, '--state-dir', stateDir);

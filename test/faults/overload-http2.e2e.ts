@@ -14,7 +14,7 @@ import {
   uint32,
 } from '../../packages/routing/test/listen/http2/frames.ts';
 import { startGatewayBefore, type GatewayBefore, type GatewayBeforeOptions } from './gateway-before.ts';
-import { startRawUpstream, type RawUpstream } from './raw-sockets.ts';
+import { pourResponse, startRawUpstream, type RawUpstream } from './raw-sockets.ts';
 
 const MIB = 1024 * 1024;
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
@@ -76,21 +76,11 @@ describe('HTTP/2 clients that overload a gateway', () => {
 
   it('F27: 500 streams of 100 MiB are hardly read: memory stays bounded, the upstream has to wait', async () => {
     await start();
-    const chunk = 'x'.repeat(64 * 1024);
     const size = 100 * MIB;
     let sent = 0;
     act = (socket, head) => {
       if (!head.includes('/big')) return void socket.write(OK);
-      let left = size / chunk.length;
-      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n`);
-      const pour = (): void => {
-        while (left > 0 && !socket.destroyed) {
-          left--;
-          sent += chunk.length;
-          if (!socket.write(chunk)) return void socket.once('drain', pour);
-        }
-      };
-      pour();
+      pourResponse(socket, size, (bytes) => (sent += bytes));
     };
     const base = gateway.memory().now;
     const slow = await Promise.all(Array.from({ length: 50 }, frames));

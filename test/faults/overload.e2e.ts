@@ -3,7 +3,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { until } from '../../apps/gateway/test/gateway-process.ts';
 import { startGatewayBefore, type GatewayBefore, type GatewayBeforeOptions } from './gateway-before.ts';
-import { askOnce, openClient, startRawUpstream, statusOf, type RawClient, type RawUpstream } from './raw-sockets.ts';
+import {
+  askOnce,
+  openClient,
+  pourResponse,
+  startRawUpstream,
+  statusOf,
+  type RawClient,
+  type RawUpstream,
+} from './raw-sockets.ts';
 
 const MIB = 1024 * 1024;
 const GET = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
@@ -83,21 +91,11 @@ describe('clients that overload a gateway', () => {
 
   it('F27: 500 clients hardly read responses of 100 MiB: memory stays bounded, the upstream has to wait', async () => {
     await start({ route: PATIENT });
-    const chunk = 'x'.repeat(64 * 1024);
     const size = 100 * MIB;
     let sent = 0;
     act = (socket, head) => {
       if (!head.includes('/big')) return void socket.write(OK);
-      let left = size / chunk.length;
-      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n`);
-      const pour = (): void => {
-        while (left > 0 && !socket.destroyed) {
-          left--;
-          sent += chunk.length;
-          if (!socket.write(chunk)) return void socket.once('drain', pour);
-        }
-      };
-      pour();
+      pourResponse(socket, size, (bytes) => (sent += bytes));
     };
     const base = gateway.memory().now;
     const slow = await open(500);

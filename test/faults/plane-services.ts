@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { staticUpstream } from '../parts/static-upstream.ts';
 import type { GatewayProcess } from '../../apps/gateway/test/gateway-process.ts';
 import type { Flow } from './traffic.ts';
 
@@ -18,12 +19,7 @@ spec:
 `;
 
 /** The upstream of all services. */
-export const echoUpstream = (port: number): string => `
-apiVersion: gw.vendor.io/v1
-kind: Upstream
-metadata: { name: echo }
-spec: { static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] } }
-`;
+export const echoUpstream = (port: number): string => staticUpstream('echo', port);
 
 /** So many services in one text. */
 export function services(count: number, version: string): string {

@@ -86,3 +86,19 @@ export async function askOnce(port: number, bytes: string): Promise<Message | un
     client.socket.destroy();
   }
 }
+
+const CHUNK = 'x'.repeat(64 * 1024);
+
+/** Sends a response of so many bytes, a multiple of 64 KiB, as fast as they are read; `sent` is called with the bytes of each part. */
+export function pourResponse(socket: Socket, size: number, sent: (bytes: number) => void): void {
+  let left = size / CHUNK.length;
+  socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n`);
+  const pour = (): void => {
+    while (left > 0 && !socket.destroyed) {
+      left--;
+      sent(CHUNK.length);
+      if (!socket.write(CHUNK)) return void socket.once('drain', pour);
+    }
+  };
+  pour();
+}

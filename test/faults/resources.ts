@@ -1,3 +1,4 @@
+import { staticUpstream } from '../parts/static-upstream.ts';
 import { CLIENT_ID, CLIENT_SECRET } from './provider.ts';
 
 /** What browsers call the application, whichever gateway they reach. */
@@ -27,8 +28,8 @@ export function resources({ issuer, upstreamPort, session, keysFor = '5m' }: Res
   const keys = `jwks: { remote: { url: '${issuer}/jwks', upstreamRef: { name: idp }, cacheDuration: ${keysFor} } }`;
   const claims = 'claimsToHeaders: [{ claim: email, header: x-claim-email }]';
   const login = 'extauth: { configRef: { name: login, namespace: gw-system } }';
-  return `${upstream('site', upstreamPort)}---
-${upstream('idp', Number(new URL(issuer).port))}---
+  return `${staticUpstream('site', upstreamPort)}---
+${staticUpstream('idp', Number(new URL(issuer).port))}---
 apiVersion: v1
 kind: Secret
 metadata: { name: client }
@@ -88,9 +89,3 @@ spec:
         routeAction: { single: { upstream: { name: site } } }
 `;
 }
-
-const upstream = (name: string, port: number): string => `apiVersion: gw.vendor.io/v1
-kind: Upstream
-metadata: { name: ${name} }
-spec: { static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] } }
-`;

@@ -2,14 +2,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { startEcho, type Service } from '@edge-gateway/demo';
+import { staticUpstream } from '../../../test/parts/static-upstream.ts';
 import { call } from '../../../packages/cli/test/support/captured-io.ts';
 import { GatewayProcess, until } from './gateway-process.ts';
 
-const upstream = (name: string, port: number): string => `apiVersion: gw.vendor.io/v1
-kind: Upstream
-metadata: { name: ${name} }
-spec: { static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] } }
-`;
 const service = (name: string, prefix: string, to: string): string => `apiVersion: gateway.vendor.io/v1
 kind: VirtualService
 metadata: { name: ${name} }
@@ -38,8 +34,8 @@ describe('a broken reference in a running gateway', () => {
   beforeEach(async () => {
     gateway = new GatewayProcess();
     echo = await startEcho();
-    gateway.write('v1.yaml', upstream('v1', echo.port));
-    gateway.write('v2.yaml', upstream('v2', echo.port));
+    gateway.write('v1.yaml', staticUpstream('v1', echo.port));
+    gateway.write('v2.yaml', staticUpstream('v2', echo.port));
     gateway.write('shop.yaml', service('shop', '/', 'v2'));
     await gateway.start();
   });
@@ -60,7 +56,7 @@ describe('a broken reference in a running gateway', () => {
     await warned('did you mean v2?');
     expect(gateway.errors).to.match(/shop\.yaml:9:\d+ .*gw-system\.v22 \} not found/);
     expect((await get()).status).to.equal(200);
-    gateway.write('v22.yaml', upstream('v22', 1));
+    gateway.write('v22.yaml', staticUpstream('v22', 1));
     await until(async () => (await get()).status === 503, 'the upstream that came later is used');
   });
 
@@ -89,7 +85,7 @@ describe('a broken reference in a running gateway', () => {
     rmSync(join(gateway.dir, 'v2.yaml'));
     await until(async () => (await get()).status === 503, 'the route answers 503');
     expect((await get()).text).to.equal('no healthy upstream');
-    gateway.write('v2.yaml', upstream('v2', echo.port));
+    gateway.write('v2.yaml', staticUpstream('v2', echo.port));
     await until(async () => (await get()).status === 200, 'the upstream is back');
   });
 

@@ -4,14 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
+import { staticUpstream } from '../../../test/parts/static-upstream.ts';
 import { GatewayProcess, until } from './gateway-process.ts';
-
-const upstream = (name: string, port: number): string => `
-apiVersion: gw.vendor.io/v1
-kind: Upstream
-metadata: { name: ${name}, namespace: gw-system }
-spec: { static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] } }
----`;
 
 const RESOURCES = `
 apiVersion: gw.vendor.io/v1
@@ -74,7 +68,11 @@ describe('remote, discovered and joined APIs in the gateway', () => {
     const { port } = products.address() as AddressInfo;
     gateway.write(
       'upstreams.yaml',
-      upstream('todos', todos!.port) + upstream('users', users!.port) + upstream('products', port),
+      [
+        staticUpstream('todos', todos!.port),
+        staticUpstream('users', users!.port),
+        staticUpstream('products', port),
+      ].join('---'),
     );
     await gateway.start();
   });

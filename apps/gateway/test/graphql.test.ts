@@ -2,17 +2,11 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { startBookinfo } from '@edge-gateway/demo';
 import { expect } from 'chai';
+import { staticUpstream } from '../../../test/parts/static-upstream.ts';
 import { GatewayProcess, until } from './gateway-process.ts';
 
 const DEMO = new URL('../demo/graphql.yaml', import.meta.url);
 const QUERY = '{ productsForHome { id title author pages year reviews { reviewer text } ratings { reviewer score } } }';
-
-const upstream = (port: number): string => `
-apiVersion: gw.vendor.io/v1
-kind: Upstream
-metadata: { name: bookinfo, namespace: gw-system }
-spec: { static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] } }
-`;
 
 /** Posts to a host of its own, which fetch cannot name. */
 function post(url: string, body: string): Promise<{ status: number; headers: object; body: any }> {
@@ -35,7 +29,7 @@ describe('a GraphQLApi in the gateway', () => {
   before(async () => {
     backend = await startBookinfo();
     gateway.write('graphql.yaml', readFileSync(DEMO, 'utf8'));
-    gateway.write('upstreams.yaml', upstream(backend.port));
+    gateway.write('upstreams.yaml', staticUpstream('bookinfo', backend.port));
     await gateway.start();
   });
   after(async () => {

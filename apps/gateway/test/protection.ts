@@ -11,6 +11,7 @@ import {
 import { graphqlAction } from '@edge-gateway/graphql';
 import type { Store } from '@edge-gateway/rate-limit';
 import { createRouter, type Router } from '@edge-gateway/routing';
+import { staticUpstream } from '../../../test/parts/static-upstream.ts';
 import { createConcerns } from '../src/concerns.ts';
 
 export interface Answer {
@@ -37,12 +38,7 @@ async function listen(handler: (req: IncomingMessage, res: ServerResponse) => vo
 }
 
 /** The upstream `echo` in front of a port. */
-export const upstream = (port: number, name = 'echo'): string => `
-apiVersion: gw.vendor.io/v1
-kind: Upstream
-metadata: { name: ${name}, namespace: gw-system }
-spec: { static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] } }
-`;
+export const upstream = (port: number, name = 'echo'): string => staticUpstream(name, port);
 
 /** Parts of a gateway that differ from the usual ones. */
 interface ProtectedParts extends Partial<Context> {

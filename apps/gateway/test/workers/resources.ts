@@ -1,3 +1,5 @@
+import { staticUpstream } from '../../../../test/parts/static-upstream.ts';
+
 /** A virtual service for every domain that responds itself. */
 export const direct = (body: string): string => `
 apiVersion: gateway.vendor.io/v1
@@ -11,13 +13,8 @@ spec:
         directResponseAction: { status: 200, body: ${body} }
 `;
 
-/** An upstream on a port of this machine. */
-export const upstream = (port: number): string => `
-apiVersion: gw.vendor.io/v1
-kind: Upstream
-metadata: { name: echo }
-spec: { static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] } }
-`;
+/** The upstream of {@link forwarding} on a port of this machine. */
+export const upstream = (port: number): string => staticUpstream('echo', port);
 
 /** A virtual service for every domain that forwards to the upstream. */
 export const forwarding = (options = '{}', name = 'forwarding', domains = "['*']"): string => `

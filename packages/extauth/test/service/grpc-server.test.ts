@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect, type IncomingHttpHeaders } from 'node:http2';
+import { connect } from 'node:http2';
 import { Client, credentials, Metadata, status, type ChannelCredentials, type ServiceError } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { silentLoggers, type ListeningServer, type ServerTls } from '@edge-gateway/core';
+import { grpcStatus } from '../../../../test/parts/grpc-status.ts';
 import { authorization, type CheckResponse } from '../../src/grpc/protocol.ts';
 import { listenGrpc, type AuthService } from '../../src/index.ts';
 import { KEYS, serve, told, TOLD } from './service-harness.ts';
@@ -96,25 +96,8 @@ describe('checks over gRPC', () => {
     const session = connect(`http://127.0.0.1:${port}`);
     session.on('error', () => {});
     open.push(session);
-    const stream = session.request({
-      ':method': 'POST',
-      ':path': Check!.path,
-      'content-type': 'application/grpc',
-      'grpc-timeout': timeout,
-      te: 'trailers',
-    });
-    let code = '';
-    const note = (headers: IncomingHttpHeaders): void => void (code ||= String(headers['grpc-status'] ?? ''));
-    stream
-      .on('response', note)
-      .on('trailers', note)
-      .on('error', () => {});
     const message = Check!.requestSerialize(question({ 'api-key': 'key-of-alice' })) as Buffer;
-    const head = Buffer.alloc(5);
-    head.writeUInt32BE(message.length, 1);
-    stream.resume().end(Buffer.concat([head, message]));
-    await once(stream, 'close');
-    return code;
+    return grpcStatus(session, { path: Check!.path, message, timeout });
   }
 
   it('rejects a check whose deadline has passed, and runs no step', async () => {

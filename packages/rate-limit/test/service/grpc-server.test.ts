@@ -1,9 +1,10 @@
 import { gzipSync } from 'node:zlib';
-import { connect, type IncomingHttpHeaders } from 'node:http2';
+import { connect } from 'node:http2';
 import { once } from 'node:events';
 import { Client, credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { createLoggers, silentLoggers, type ListeningServer } from '@edge-gateway/core';
+import { grpcStatus } from '../../../../test/parts/grpc-status.ts';
 import {
   listenRateLimitGrpc,
   type RateLimitService,
@@ -171,25 +172,8 @@ describe('the rate limit server over gRPC', () => {
     const session = connect(`http://127.0.0.1:${port}`);
     session.on('error', () => {});
     open.push(session);
-    const stream = session.request({
-      ':method': 'POST',
-      ':path': path,
-      'content-type': 'application/grpc',
-      'grpc-timeout': timeout,
-      te: 'trailers',
-    });
-    let code = '';
-    const note = (headers: IncomingHttpHeaders): void => void (code ||= String(headers['grpc-status'] ?? ''));
-    stream
-      .on('response', note)
-      .on('trailers', note)
-      .on('error', () => {});
     const message = requestSerialize(alice) as Buffer;
-    const head = Buffer.alloc(5);
-    head.writeUInt32BE(message.length, 1);
-    stream.resume().end(Buffer.concat([head, message]));
-    await once(stream, 'close');
-    return code;
+    return grpcStatus(session, { path, message, timeout });
   }
 
   it('rejects a call whose deadline has passed, and does not count it', async () => {

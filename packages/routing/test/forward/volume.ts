@@ -1,20 +1,21 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { httpUpstream, whenDone } from './harness.ts';
+import { expect } from 'chai';
+import { closeAll, httpUpstream, whenDone } from './harness.ts';
 
 /** Most that the memory of a gateway may grow while a body of any size passes, in bytes. */
-export const MEMORY_LIMIT = 64 * 1024 * 1024;
+const MEMORY_LIMIT = 64 * 1024 * 1024;
 const CHUNK = Buffer.alloc(64 * 1024, 'v');
 
-export interface VolumeGateway {
+interface VolumeGateway {
   readonly port: number;
   /** Growth of the resident memory while `act` runs, at its highest, in bytes. */
   growth(act: () => Promise<void>): Promise<number>;
 }
 
 /** A gateway in a process of its own before an upstream that takes uploads and gives as many bytes as the path says. */
-export async function volumeGateway(): Promise<VolumeGateway> {
+async function volumeGateway(): Promise<VolumeGateway> {
   const upstreamPort = await httpUpstream((req, res) => {
     if (req.method === 'POST') void count(req).then((bytes) => res.end(String(bytes)));
     else pour(res, Number(req.url!.slice(1)));
@@ -65,14 +66,14 @@ export function pour(stream: NodeJS.WritableStream, bytes: number): void {
 }
 
 /** Downloads so many bytes through a gateway and gives how many came. */
-export async function download(port: number, bytes: number): Promise<number> {
+async function download(port: number, bytes: number): Promise<number> {
   const req = request({ port, path: `/${bytes}`, agent: false }).end();
   const [res] = (await once(req, 'response')) as [IncomingMessage];
   return count(res);
 }
 
 /** Uploads so many bytes through a gateway and gives how many the upstream counted. */
-export async function upload(port: number, bytes: number): Promise<number> {
+async function upload(port: number, bytes: number): Promise<number> {
   const req = request({ port, method: 'POST', agent: false });
   pour(req, bytes);
   const [res] = (await once(req, 'response')) as [IncomingMessage];
@@ -80,4 +81,24 @@ export async function upload(port: number, bytes: number): Promise<number> {
   res.on('data', (chunk: Buffer) => text.push(chunk));
   await once(res, 'end');
   return Number(Buffer.concat(text).toString());
+}
+
+// The heap of a fresh process grows to its working size first, whatever it does.
+const WARM_UP = 128 * 1024 * 1024;
+
+/** Describes that so many bytes are streamed in little memory, in both directions. */
+export function describeVolume(name: string, bytes: number): Mocha.Suite {
+  return describe(`forward, with ${name}`, () => {
+    afterEach(closeAll);
+
+    for (const [direction, move] of Object.entries({ down: download, up: upload }))
+      it(`streams them ${direction} in little memory`, async () => {
+        const gw = await volumeGateway();
+        await move(gw.port, WARM_UP);
+        const grown = await gw.growth(async () => {
+          expect(await move(gw.port, bytes)).to.equal(bytes);
+        });
+        expect(grown).to.be.lessThan(MEMORY_LIMIT);
+      });
+  });
 }

@@ -1,21 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
+import { mistaken, randomOf } from '../../http2/mistaken-frames.ts';
 import { closeAll, whenDone } from '../../forward/harness.ts';
 import type { Http2Asked, Http2Answer } from './client.ts';
 import { fields, FLAG, FRAME, frame, FrameClient, PREFACE, requestFrame, uint32 } from './frames.ts';
 import { http2Gateway, type Http2Gateway } from './gateway.ts';
 
-/** Pseudo-random numbers below `limit`, the same in every run. */
-function randomOf(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * limit);
-  };
-}
-
 const CASES = 60;
-const HEAD_BYTES = 9;
 const END = FLAG.endHeaders | FLAG.endStream;
 /** Passes trailers on in both directions. */
 const WITH_TRAILERS = {
@@ -198,29 +189,5 @@ function mistakenRequest(seed: number): Buffer {
     data(0, ''),
     frame(FRAME.continuation, FLAG.endHeaders, 1, fields(['x-b', '2'])),
   ];
-  const at = random(frames.length);
-  switch (random(6)) {
-    case 0:
-      frames.splice(at, 1);
-      break;
-    case 1:
-      frames.splice(at, 0, frames[at]!);
-      break;
-    case 2: {
-      const changed = Buffer.from(frames[at]!);
-      // Not in the text of a header: Node drops an invalid one, and the other server resets the stream.
-      const end = changed[3] === FRAME.headers ? HEAD_BYTES : changed.length;
-      changed[random(end)]! ^= 1 << random(8);
-      frames[at] = changed;
-      break;
-    }
-    case 3:
-      frames.push(frames.splice(at, 1)[0]!);
-      break;
-    case 4:
-      frames.splice(at, 0, others[random(others.length)]!);
-      break;
-    default:
-  }
-  return Buffer.concat(frames);
+  return mistaken(frames, others, random);
 }

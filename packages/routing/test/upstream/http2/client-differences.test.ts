@@ -2,22 +2,13 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import type { OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { expect } from 'chai';
+import { mistaken, randomOf } from '../../http2/mistaken-frames.ts';
 import { closeAll, startWith } from '../../forward/harness.ts';
 import { FLAG, FRAME } from '../../listen/http2/frames.ts';
 import { data, fields, frame, frameUpstream, head, lastData, lastHead, reset } from './frames.ts';
 import { http2Gateway, http2Upstream } from './servers.ts';
 
-/** Pseudo-random numbers below `limit`, the same in every run. */
-function randomOf(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * limit);
-  };
-}
-
 const CASES = 150;
-const HEAD_BYTES = 9;
 const NAMES = ['x-a', 'x-b', 'content-type', 'set-cookie', 'server', 'etag', 'x-long', 'constructor', 'vary'];
 
 /** What a client received. */
@@ -175,29 +166,5 @@ function mistakenResponse(seed: number, id: number): Buffer {
     data(id, ''),
     frame(FRAME.continuation, FLAG.endHeaders, id, fields(['x-b', '2'])),
   ];
-  const at = random(frames.length);
-  switch (random(6)) {
-    case 0:
-      frames.splice(at, 1);
-      break;
-    case 1:
-      frames.splice(at, 0, frames[at]!);
-      break;
-    case 2: {
-      const changed = Buffer.from(frames[at]!);
-      // Not in the text of a header: Node drops an invalid one, and the other client rejects the response, as over HTTP/1.1.
-      const end = changed[3] === FRAME.headers ? HEAD_BYTES : changed.length;
-      changed[random(end)]! ^= 1 << random(8);
-      frames[at] = changed;
-      break;
-    }
-    case 3:
-      frames.push(frames.splice(at, 1)[0]!);
-      break;
-    case 4:
-      frames.splice(at, 0, others[random(others.length)]!);
-      break;
-    default:
-  }
-  return Buffer.concat(frames);
+  return mistaken(frames, others, random);
 }
