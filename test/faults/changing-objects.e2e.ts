@@ -110,7 +110,7 @@ describe('many objects that change', function () {
     return written;
   }
 
-  it(`F38: ${OBJECTS} objects, ${CHANGES_PER_SECOND} changes a second for ${SECONDS} s: right routes, little lag, flat memory`, async () => {
+  it(`${OBJECTS} objects, ${CHANGES_PER_SECOND} changes a second for ${SECONDS} s: right routes, little lag, flat memory`, async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 16 });
     const port = portOf(proxy);
     const counts = { sent: 0, answered: 0, wrong: 0, lost: 0 };
@@ -229,7 +229,7 @@ describe('many objects that change', function () {
     lags.sort((a, b) => a - b);
     const [median, p99, most] = [0.5, 0.99, 1].map((part) => Math.round(lags[Math.ceil(lags.length * part) - 1]!));
     const { sent, answered, lost } = counts;
-    console.log(`      F38: sent ${sent}, answered ${answered}, wrong ${counts.wrong}, lost ${lost}`);
+    console.log(`      sent ${sent}, answered ${answered}, wrong ${counts.wrong}, lost ${lost}`);
     console.log(
       `        ${changes} changes; lag of ${lags.length}: median ${median} ms, p99 ${p99} ms, longest ${most} ms`,
     );

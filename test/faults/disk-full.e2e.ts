@@ -67,9 +67,9 @@ describe('a full disk, under traffic', function () {
     Object.values(await numbersOf(proxy, 'control_plane.snapshot_file_write_failures'))[0] ?? 0;
   const logged = (): number => readFileSync(join(disk.path, 'access.log'), 'utf8').split('\n').length;
 
-  it('F39: serves and applies changes, reports that the snapshot file is not written, and recovers', async () => {
+  it('serves and applies changes, reports that the snapshot file is not written, and recovers', async () => {
     expect(await versionOf(proxy, 3)).to.equal('200 v1');
-    await underTraffic('F39', [forwarded(proxy, SERVICES)], async (phase) => {
+    await underTraffic('full disk', [forwarded(proxy, SERVICES)], async (phase) => {
       await wait(CALM_MS);
       phase('full');
       disk.fill();

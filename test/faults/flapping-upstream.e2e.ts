@@ -5,7 +5,7 @@ import { stopAll } from '../../packages/routing/test/snapshots.ts';
 describe('a flapping upstream under traffic', () => {
   afterEach(stopAll);
 
-  it('F25: 1 Hz for 30 s: at least 99 % of the requests succeed, with at most 20 % retries', async () => {
+  it('1 Hz for 30 s: at least 99 % of the requests succeed, with at most 20 % retries', async () => {
     const outlierDetection = {
       interval: '1s',
       consecutive5xx: 5,

@@ -39,13 +39,13 @@ describe('a slow or skewed identity provider under traffic', function () {
     },
   };
   for (const [how, answer] of Object.entries(SLOW)) {
-    it(`F10: ${how}: returns 504 in time with a page to retry, and the same callback succeeds then`, async () => {
+    it(`${how}: returns 504 in time with a page to retry, and the same callback succeeds then`, async () => {
       const { world } = suite;
       const person = newcomer();
       const callback = await person.toCallback('/private/page', () => world.next().url);
       const ask = async (): Promise<Kind> => kindOf(await person.ask(world.nodes[0]!.url + callback), () => false);
       let tookMs = 0;
-      const report = await underTraffic(`F10 ${how}`, mixedFlows(world), async (phase, soFar) => {
+      const report = await underTraffic(how, mixedFlows(world), async (phase, soFar) => {
         await wait(CALM_MS);
         phase('slow', { logins: ['served', 'provider slow'] });
         world.provider.intercept = (req, res) => {
@@ -72,10 +72,10 @@ describe('a slow or skewed identity provider under traffic', function () {
     });
   }
 
-  it('F13: clock skew: serves everything within 60 s; beyond that returns 401 with reason `clock`, without a redirect loop', async () => {
+  it('clock skew: serves everything within 60 s; beyond that returns 401 with reason `clock`, without a redirect loop', async () => {
     const { world } = suite;
     world.provider.idSeconds = ID_SECONDS;
-    const report = await underTraffic('F13', mixedFlows(world), async (phase) => {
+    const report = await underTraffic('clock skew', mixedFlows(world), async (phase) => {
       await wait(CALM_MS);
       for (const seconds of INSIDE_SECONDS) {
         phase(`${seconds} s`);
@@ -113,7 +113,7 @@ describe('a slow or skewed identity provider under traffic', function () {
     }
   }
 
-  it('F13: lost logins: stops the browser after two of them', async () => {
+  it('lost logins: stops the browser after two of them', async () => {
     const { redis, world } = suite;
     const person = await logIn(world, newcomer());
     for (let round = 1; round <= 2; round++) {

@@ -23,7 +23,7 @@ describe('the identity provider under traffic', function () {
   const suite = suiteWorld({ providerIsAway: true });
   afterEach(() => void (suite.world.provider.briefSeconds = BRIEF_SECONDS));
 
-  it('F8: unavailable at startup: serves routes without a login, returns 503 to logins, and recovers automatically', async () => {
+  it('unavailable at startup: serves routes without a login, returns 503 to logins, and recovers automatically', async () => {
     const { world } = suite;
     const AWAY = {
       ...withoutSession(),
@@ -39,7 +39,7 @@ describe('the identity provider under traffic', function () {
       tokens: ['no keys', 'served', 'forbidden'],
       messages: ['told to log in', 'served'],
     };
-    await underTraffic('F8', mixedFlows(world), async (phase, soFar) => {
+    await underTraffic('provider unavailable at startup', mixedFlows(world), async (phase, soFar) => {
       phase('away', AWAY);
       await wait(FAULT_MS);
       await moreThan(20, soFar, 'provider away', { phase: 'away', flows: ['logins', 'pages'] });
@@ -57,7 +57,7 @@ describe('the identity provider under traffic', function () {
     });
   });
 
-  it('F9: unavailable later: keeps sessions, returns 503 for expired tokens, logs nobody out', async () => {
+  it('unavailable later: keeps sessions, returns 503 for expired tokens, logs nobody out', async () => {
     const { world } = suite;
     world.provider.briefSeconds = HOLD_SECONDS;
     const people = [newcomer(BRIEF), newcomer(BRIEF), newcomer(BRIEF)];
@@ -72,7 +72,7 @@ describe('the identity provider under traffic', function () {
     const name = 'pages of one';
     const flows = [...mixedFlows(world), pagesOf(world, () => people[turn++ % people.length]!, 15)];
     const gone = { logins: ['served', 'no page of the provider', 'provider away'] };
-    await underTraffic('F9', flows, async (phase, soFar) => {
+    await underTraffic('provider unavailable later', flows, async (phase, soFar) => {
       phase('away, tokens hold', gone);
       await world.provider.stop();
       await moreThan(10, soFar, 'served', { phase: 'away, tokens hold', flows: [name] });
@@ -93,13 +93,13 @@ describe('the identity provider under traffic', function () {
     }
   });
 
-  it('F14: revoked refresh token: requires one login, and removes the session at all gateways', async () => {
+  it('revoked refresh token: requires one login, and removes the session at all gateways', async () => {
     const { redis, world } = suite;
     const person = await logIn(world, newcomer(BRIEF));
     const handle = /__session=([^;]+)/.exec(person.cookies())![1]!;
     const kept = (): Promise<string> => redis.command(['exists', digest(handle)]);
     expect(await kept(), 'the session in Redis').to.equal(':1\r\n');
-    await underTraffic('F14', [...mixedFlows(world), pagesOf(world, () => person)], async (phase) => {
+    await underTraffic('refresh token revoked', [...mixedFlows(world), pagesOf(world, () => person)], async (phase) => {
       const ended = { 'pages of one': ['sent to log in'] };
       phase('revoked', { 'pages of one': ['served', 'sent to log in'] });
       world.provider.revoke(person.email);
@@ -120,12 +120,12 @@ describe('the identity provider under traffic', function () {
     expect(world.provider.authorizations.filter((each) => each === person.email)).to.have.length(2);
   });
 
-  it('F15: 200 concurrent requests at expiry at three gateways: makes one token call, and returns 200 correct responses', async () => {
+  it('200 concurrent requests at expiry at three gateways: makes one token call, and returns 200 correct responses', async () => {
     const { world } = suite;
     const person = await logIn(world, newcomer(BRIEF));
     // Those of the renewal outlive the test.
     world.provider.briefSeconds = 3600;
-    await underTraffic('F15', mixedFlows(world), async (phase) => {
+    await underTraffic('expiry under load', mixedFlows(world), async (phase) => {
       await wait(BRIEF_SECONDS * 1000);
       phase('ended');
       const kinds = await Promise.all(Array.from({ length: PARALLEL }, (_, use) => anyUse(world, person, use)));
@@ -141,11 +141,11 @@ describe('the identity provider under traffic', function () {
     });
   });
 
-  it('F11: key rotation without overlap: rejects nobody, and reads each key set once', async () => {
+  it('key rotation without overlap: rejects nobody, and reads each key set once', async () => {
     const { world } = suite;
     // Id tokens of before are signed with a key that is gone: a route that judges them again refuses them.
     const expected = { accounts: ['served', 'bad token'] };
-    await underTraffic('F11', mixedFlows(world), async (phase, soFar) => {
+    await underTraffic('key rotation', mixedFlows(world), async (phase, soFar) => {
       await wait(CALM_MS);
       phase('rotated', expected);
       const before = world.provider.keyReads;

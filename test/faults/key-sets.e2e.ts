@@ -26,14 +26,14 @@ describe('the key sets of the identity provider under traffic', () => {
     'cut off': () => undefined,
   };
 
-  it('F12: broken, empty, too large, HTML or missing key set: keeps the previous keys, and counts the failure', async () => {
+  it('broken, empty, too large, HTML or missing key set: keeps the previous keys, and counts the failure', async () => {
     const { world } = suite;
     world.configure({ keysFor: '1s' });
     await wait(CALM_MS);
     await world.settle();
     const failed = await Promise.all(world.nodes.map(alarms));
     let reads = 0;
-    const report = await underTraffic('F12', mixedFlows(world), async (phase) => {
+    const report = await underTraffic('broken key sets', mixedFlows(world), async (phase) => {
       for (const [what, text] of Object.entries(BAD)) {
         phase(what);
         reads = 0;

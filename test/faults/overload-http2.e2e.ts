@@ -55,7 +55,7 @@ describe('HTTP/2 clients that overload a gateway', () => {
       () => 0,
     );
 
-  it('F26: 1,000 clients never finish their first head: closed within 15 s, others are served', async () => {
+  it('1,000 clients never finish their first head: closed within 15 s, others are served', async () => {
     await start();
     const slow: FrameClient[] = [];
     for (let i = 0; i < 20; i++) slow.push(...(await Promise.all(Array.from({ length: 50 }, frames))));
@@ -74,7 +74,7 @@ describe('HTTP/2 clients that overload a gateway', () => {
     expect(Math.max(...closedAfter)).to.be.lessThan(15_000);
   });
 
-  it('F27: 500 streams of 100 MiB are hardly read: memory stays bounded, the upstream has to wait', async () => {
+  it('500 streams of 100 MiB are hardly read: memory stays bounded, the upstream has to wait', async () => {
     await start();
     const size = 100 * MIB;
     let sent = 0;
@@ -105,7 +105,7 @@ describe('HTTP/2 clients that overload a gateway', () => {
     expect([status, body.length]).to.deep.equal([200, size]);
   });
 
-  it('F28: clients reset streams and leave in each phase: requests upstream end, no file stays open', async () => {
+  it('clients reset streams and leave in each phase: requests upstream end, no file stays open', async () => {
     await start();
     const first = await client();
     expect(await statusOf(first)).to.equal(200);
@@ -134,7 +134,7 @@ describe('HTTP/2 clients that overload a gateway', () => {
     expect(await statusOf(first)).to.equal(200);
   });
 
-  it('F40: a limit of 256 files: further connections are closed, the others are served, it recovers', async () => {
+  it('a limit of 256 files: further connections are closed, the others are served, it recovers', async () => {
     await start({ openFiles: 256 });
     const kept = await Promise.all(Array.from({ length: 20 }, client));
     for (const each of kept) expect(await statusOf(each)).to.equal(200);
@@ -149,7 +149,7 @@ describe('HTTP/2 clients that overload a gateway', () => {
     expect(gateway.process.child.exitCode).to.equal(null);
   });
 
-  it('F41: a heap of 96 MiB: 4,800 large requests hang, further ones are rejected with 503, it serves again when they leave', async () => {
+  it('a heap of 96 MiB: 4,800 large requests hang, further ones are rejected with 503, it serves again when they leave', async () => {
     await start({ heapMb: 96 });
     act = (socket, head) => {
       if (head.includes('/good')) socket.write(OK);

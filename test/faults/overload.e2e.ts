@@ -68,7 +68,7 @@ describe('clients that overload a gateway', () => {
     return took;
   }
 
-  it('F26: 2,000 clients send a byte of a head every 10 s: closed with 408 within 15 s, others are served as before', async () => {
+  it('2,000 clients send a byte of a head every 10 s: closed with 408 within 15 s, others are served as before', async () => {
     await start();
     let usual = 0;
     const before = await measure(() => usual++ === 300);
@@ -89,7 +89,7 @@ describe('clients that overload a gateway', () => {
     expect(p99(meanwhile)).to.be.lessThan(2 * p99(before) + 20);
   });
 
-  it('F27: 500 clients hardly read responses of 100 MiB: memory stays bounded, the upstream has to wait', async () => {
+  it('500 clients hardly read responses of 100 MiB: memory stays bounded, the upstream has to wait', async () => {
     await start({ route: PATIENT });
     const size = 100 * MIB;
     let sent = 0;
@@ -125,7 +125,7 @@ describe('clients that overload a gateway', () => {
     await until(() => read > size, 'one of them reads all', 100);
   });
 
-  it('F40: a limit of 256 files: further connections are closed, the others are served, it recovers', async () => {
+  it('a limit of 256 files: further connections are closed, the others are served, it recovers', async () => {
     await start({ openFiles: 256 });
     const kept = await open(50);
     for (const each of kept) expect(statusOf(await each.ask(GET('/')))).to.equal(200);
@@ -143,7 +143,7 @@ describe('clients that overload a gateway', () => {
     expect(gateway.process.child.exitCode).to.equal(null);
   });
 
-  it('F41: a heap of 96 MiB: requests are rejected with 503 before it is full, and served again when clients leave', async () => {
+  it('a heap of 96 MiB: requests are rejected with 503 before it is full, and served again when clients leave', async () => {
     await start({ heapMb: 96, route: PATIENT });
     act = (socket, head) => {
       if (head.includes('/good')) socket.write(OK);

@@ -89,12 +89,12 @@ describe('proxies that stall, stop or are killed, under traffic', function () {
     expect(cut).to.be.at.most(open);
   }
 
-  it('F42: a proxy stalls for two seconds: it is not ready, its requests are late, none is lost, and it is counted', async () => {
+  it('a proxy stalls for two seconds: it is not ready, its requests are late, none is lost, and it is counted', async () => {
     const [proxy] = world.proxies as [GatewayProcess];
     const misses = async (): Promise<number> =>
       (await numbersOf(proxy, 'main_thread.watchdog_mega_miss'))['main_thread.watchdog_mega_miss']!;
     const before = await misses();
-    await underTraffic('F42', mixedFlows(world), async (phase) => {
+    await underTraffic('stalled proxy', mixedFlows(world), async (phase) => {
       await wait(CALM_MS);
       phase('stalled');
       proxy.child.kill('SIGSTOP');
@@ -109,9 +109,9 @@ describe('proxies that stall, stop or are killed, under traffic', function () {
     expect(proxy.errors).to.contain('event loop was blocked');
   });
 
-  it('F43: a proxy gets SIGTERM under load: no request fails, and it ends with 0', async () => {
+  it('a proxy gets SIGTERM under load: no request fails, and it ends with 0', async () => {
     const [proxy] = world.proxies as [GatewayProcess];
-    await underTraffic('F43, SIGTERM', mixedFlows(world), async (phase) => {
+    await underTraffic('SIGTERM', mixedFlows(world), async (phase) => {
       await wait(CALM_MS);
       phase('stopping', STOPPING);
       proxy.child.kill('SIGTERM');
@@ -121,9 +121,9 @@ describe('proxies that stall, stop or are killed, under traffic', function () {
     });
   });
 
-  it('F43: a proxy gets a second SIGTERM: it ends at once, and only its own requests fail', async () => {
+  it('a proxy gets a second SIGTERM: it ends at once, and only its own requests fail', async () => {
     const [proxy] = world.proxies as [GatewayProcess];
-    await cutOff('F43, second SIGTERM', proxy, async () => {
+    await cutOff('second SIGTERM', proxy, async () => {
       const ended = proxy.ended();
       const before = proxy.errors.length;
       // A request in progress for which the first signal waits.
@@ -138,9 +138,9 @@ describe('proxies that stall, stop or are killed, under traffic', function () {
     });
   });
 
-  it('F43: a proxy is killed: only its requests in progress fail', async () => {
+  it('a proxy is killed: only its requests in progress fail', async () => {
     const [proxy] = world.proxies as [GatewayProcess];
-    await cutOff('F43, SIGKILL', proxy, async () => {
+    await cutOff('SIGKILL', proxy, async () => {
       const ended = proxy.ended();
       proxy.child.kill('SIGKILL');
       await ended;

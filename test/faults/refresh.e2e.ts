@@ -13,14 +13,14 @@ const CALM_MS = 2000;
 describe('token refresh under traffic', () => {
   const suite = suiteWorld();
 
-  it('F16: gateway killed during a refresh: the lock expires, the next gateway refreshes, no session is lost', async () => {
+  it('gateway killed during a refresh: the lock expires, the next gateway refreshes, no session is lost', async () => {
     const { world } = suite;
     const person = await logIn(world, newcomer(BRIEF));
     const [, , victim] = world.nodes;
     let isAsked = false;
     let heldMs = 0;
     const flows = mixedFlows(world);
-    await underTraffic('F16', flows, async (phase) => {
+    await underTraffic('gateway killed', flows, async (phase) => {
       await wait((BRIEF_SECONDS + 1) * 1000);
       world.provider.intercept = (req, _res, form) => {
         const isHeld =

@@ -24,10 +24,10 @@ describe('a session store that is slow, fails over, or changes its password, und
   this.timeout(300_000);
   const suite = suiteWorld({ forEach: 'test behind a front' });
 
-  it('F3: 300 ms slower: serves with one read per request, delayed only by that read', async () => {
+  it('300 ms slower: serves with one read per request, delayed only by that read', async () => {
     const { redis, front, world } = suite;
     let reads = 0;
-    const report = await underTraffic('F3', mixedFlows(world), async (phase) => {
+    const report = await underTraffic('Redis 300 ms slower', mixedFlows(world), async (phase) => {
       await wait(CALM_MS);
       phase('slow');
       front.delayMs = DELAY_MS;
@@ -74,7 +74,7 @@ describe('a session store that is slow, fails over, or changes its password, und
     return report;
   }
 
-  it('F5: failover, the old primary returns READONLY: logins return 503 for at most 5 s, nobody is logged out', async () => {
+  it('failover, the old primary returns READONLY: logins return 503 for at most 5 s, nobody is logged out', async () => {
     const { redis } = suite;
     const replica = await startRedis({ args: ['--replicaof', '127.0.0.1', String(redis.port)] });
     try {
@@ -83,23 +83,23 @@ describe('a session store that is slow, fails over, or changes its password, und
         await replica.command(['replicaof', 'no', 'one']);
         await redis.command(['replicaof', '127.0.0.1', String(replica.port)]);
       };
-      const report = await failOver('F5 READONLY', promote, replica);
+      const report = await failOver('failover, READONLY', promote, replica);
       expect(countOf(report, 'store away', { phase: 'moving', flows: ['logins'] })).to.be.greaterThan(1);
     } finally {
       await replica.close();
     }
   });
 
-  it('F5: failover, the old primary returns MOVED: returns 503 for at most 5 s, nobody is logged out', async () => {
+  it('failover, the old primary returns MOVED: returns 503 for at most 5 s, nobody is logged out', async () => {
     const { redis, front } = suite;
     const move = async (): Promise<void> => {
       front.says = `-MOVED 866 ${redis.host}`;
     };
-    const report = await failOver('F5 MOVED', move, redis);
+    const report = await failOver('failover, MOVED', move, redis);
     expect(countOf(report, 'store away', { phase: 'moving', flows: SESSION_FLOWS })).to.be.greaterThan(20);
   });
 
-  it('F7: changed password: returns 503 with the cause in the log, and accepts the new password without a restart', async () => {
+  it('changed password: returns 503 with the cause in the log, and accepts the new password without a restart', async () => {
     const { redis, front, world } = suite;
     const first = 'the-first-password';
     const second = 'the-second-password';
@@ -107,7 +107,7 @@ describe('a session store that is slow, fails over, or changes its password, und
     world.configure({ session: redisSession(`redis://:${first}@${front.host}`) });
     await until(() => allServed(world), 'every session works with the first password');
     const pids = world.nodes.map(({ child }) => child.pid);
-    const report = await underTraffic('F7', mixedFlows(world), async (phase) => {
+    const report = await underTraffic('password of Redis changed', mixedFlows(world), async (phase) => {
       await wait(CALM_MS);
       phase('rotating', TROUBLED);
       await tell(redis.port, `AUTH ${first}`, `CONFIG SET requirepass ${second}`, 'CLIENT KILL TYPE normal SKIPME yes');

@@ -61,15 +61,15 @@ describe('the session store under traffic', function () {
     return report;
   }
 
-  it('F1: stopped: returns 503 with Retry-After meanwhile, serves everything else, loses no session', async () => {
+  it('stopped: returns 503 with Retry-After meanwhile, serves everything else, loses no session', async () => {
     const { redis } = suite;
-    await away('F1', { begin: () => redis.stop(), end: () => redis.start() });
+    await away('Redis stopped', { begin: () => redis.stop(), end: () => redis.start() });
   });
 
-  it('F2: frozen: as F1, and few commands wait for it', async () => {
+  it('frozen: as if stopped, and few commands wait for it', async () => {
     const { redis } = suite;
     let waited = 0;
-    const report = await away('F2', {
+    const report = await away('Redis frozen', {
       async begin() {
         await redis.command(['config', 'resetstat']);
         redis.freeze();
@@ -84,9 +84,9 @@ describe('the session store under traffic', function () {
     expect(waited).to.be.lessThan(refused);
   });
 
-  it('F6: out of memory: keeps sessions, returns 503 to logins', async () => {
+  it('out of memory: keeps sessions, returns 503 to logins', async () => {
     const { redis, world } = suite;
-    await underTraffic('F6', mixedFlows(world), async (phase, soFar) => {
+    await underTraffic('Redis out of memory', mixedFlows(world), async (phase, soFar) => {
       await wait(CALM_MS);
       phase('filling', { logins: ['served', 'store away'] });
       await redis.command(['config', 'set', 'maxmemory-policy', 'noeviction']);
@@ -106,9 +106,9 @@ describe('the session store under traffic', function () {
     });
   });
 
-  it('F4: restarted empty: redirects pages to the login, returns 401 to scripts and POST, forwards no body', async () => {
+  it('restarted empty: redirects pages to the login, returns 401 to scripts and POST, forwards no body', async () => {
     const { redis, world } = suite;
-    await underTraffic('F4', mixedFlows(world), async (phase, soFar) => {
+    await underTraffic('Redis restarted empty', mixedFlows(world), async (phase, soFar) => {
       await wait(CALM_MS);
       phase('restarting', { ...withoutSession('served', 'store away'), logins: ['served', 'store away'] });
       await redis.command(['flushall']);

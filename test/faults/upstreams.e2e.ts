@@ -44,7 +44,7 @@ describe('broken upstreams behind a gateway', () => {
     FIN: (socket) => socket.end(),
   };
   for (const [name, end] of Object.entries(ENDS)) {
-    it(`F19: 300 of 600 bodies end in the middle by ${name}: each is cut off and logged, the others are complete`, async () => {
+    it(`300 of 600 bodies end in the middle by ${name}: each is cut off and logged, the others are complete`, async () => {
       await start();
       act = (socket, head) => {
         if (head.includes('/whole')) return void socket.write(OK);
@@ -71,7 +71,7 @@ describe('broken upstreams behind a gateway', () => {
     'the idle timeout of streams': { route: { timeout: '0s' }, settings: { streamIdleTimeout: '0.5s' } },
   };
   for (const [name, options] of Object.entries(LIMITS)) {
-    it(`F21: 50 responses drip one byte a second: ${name} aborts them and frees their connections`, async () => {
+    it(`50 responses drip one byte a second: ${name} aborts them and frees their connections`, async () => {
       await start(options);
       const drips = new Set<NodeJS.Timeout>();
       act = (socket, head) => {
@@ -90,7 +90,7 @@ describe('broken upstreams behind a gateway', () => {
     });
   }
 
-  it('F22: each invalid response gives 502, the next request is served on another connection', async () => {
+  it('each invalid response gives 502, the next request is served on another connection', async () => {
     const ODD = [
       'HTTP/1.1 099 Low\r\ncontent-length: 0\r\n\r\n',
       'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
@@ -120,7 +120,7 @@ describe('broken upstreams behind a gateway', () => {
     await expectIdle();
   });
 
-  it('F23: the upstream sends more after each response: 0 of 10,000 responses are poisoned', async () => {
+  it('the upstream sends more after each response: 0 of 10,000 responses are poisoned', async () => {
     await start();
     act = (socket, head) => {
       const path = head.split(' ')[1]!;
@@ -144,7 +144,7 @@ describe('broken upstreams behind a gateway', () => {
     await expectIdle();
   });
 
-  it('F24: 200 uploads are answered early: each response arrives whole, the uploads stop', async () => {
+  it('200 uploads are answered early: each response arrives whole, the uploads stop', async () => {
     const body = 'too large '.repeat(1000);
     await start();
     act = (socket, head) => {
@@ -181,7 +181,7 @@ describe('broken upstreams behind a gateway', () => {
     },
   };
 
-  it('F28: clients disconnect in each phase: requests upstream are aborted within 100 ms, no file stays open', async () => {
+  it('clients disconnect in each phase: requests upstream are aborted within 100 ms, no file stays open', async () => {
     await start();
     // The connection that the admin port keeps open for this test, and what is opened at the first request.
     act = (socket) => socket.write(OK);

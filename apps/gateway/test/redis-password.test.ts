@@ -91,7 +91,7 @@ spec:
     expect(all + body + gateway.output + gateway.errors).to.not.contain(PASSWORD);
   });
 
-  it('F7: changes without a restart', async () => {
+  it('changes without a restart', async () => {
     gateway.write('all.yaml', resources(`redis://:${PASSWORD}@${redis.host}`));
     await until(async () => (await visit()).status === 200, 'logins with the new password');
     expect((await shown()) + gateway.output + gateway.errors).to.not.contain(PASSWORD);

@@ -115,14 +115,14 @@ describe('a login at a malicious provider', () => {
     });
   }
 
-  it('F13: works with clocks that differ by just under a minute', async () => {
+  it('works with clocks that differ by just under a minute', async () => {
     for (const by of [-55, 55]) {
       idp.claims = (claims) => ({ ...claims, iat: now() + by, exp: now() + by + hour });
       expect((await visit()).status, String(by)).to.equal(200);
     }
   });
 
-  it('F13: reports `clock` for clocks that differ by five minutes, without a redirect loop', async () => {
+  it('reports `clock` for clocks that differ by five minutes, without a redirect loop', async () => {
     idp.claims = (claims) => ({ ...claims, iat: now() - 2 * hour - 300, exp: now() - 300 });
     const answer = await visit();
     expect(answer.status).to.equal(401);
@@ -162,14 +162,14 @@ describe('a login at a malicious provider', () => {
     await refused([403, 502]);
   });
 
-  it('F12: rejects a token response that is HTML, empty, or 10 MiB', async () => {
+  it('rejects a token response that is HTML, empty, or 10 MiB', async () => {
     for (const body of ['<html>', '', 'x'.repeat(10 * 1024 * 1024)]) {
       idp.token = () => ({ body });
       await refused([502]);
     }
   });
 
-  it('F8: returns 503 while discovery fails, and recovers automatically', async () => {
+  it('returns 503 while discovery fails, and recovers automatically', async () => {
     let clock = Date.now();
     const closed = await startBadProvider();
     await closed.close();
@@ -208,7 +208,7 @@ describe('a login at a malicious provider', () => {
     expect((await visit()).status).to.equal(200);
   });
 
-  it('F11: survives three key rotations without overlap, with one fetch of the key set each', async () => {
+  it('survives three key rotations without overlap, with one fetch of the key set each', async () => {
     expect((await visit()).status).to.equal(200);
     for (let rotation = 0; rotation < 3; rotation++) {
       await idp.rotate();
@@ -226,7 +226,7 @@ describe('a login at a malicious provider', () => {
     await refused([403]);
   });
 
-  it('F10: a token endpoint that drips causes a 504 page, and the same callback works later', async () => {
+  it('a token endpoint that drips causes a 504 page, and the same callback works later', async () => {
     const browser = createBrowser();
     let release: (() => void) | undefined;
     const first = await browser.visit(`${site.url}/a`, { stopAt: (url) => url.includes('/callback?') });

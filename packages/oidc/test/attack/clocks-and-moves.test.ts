@@ -11,7 +11,7 @@ describe('a provider that changes', () => {
     (await browser.send(`${world.site.url}${path}`)).status;
   beforeEach(() => world.protect());
 
-  describe('F13: clocks', () => {
+  describe('clocks', () => {
     const at = (by: number, lifetime = HOUR): void => {
       world.idp.claims = (claims) => ({ ...claims, iat: seconds() + by, exp: seconds() + by + lifetime });
     };

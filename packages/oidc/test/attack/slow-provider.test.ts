@@ -18,7 +18,7 @@ function slow(res: ServerResponse, answer: () => void): void {
   res.on('close', () => clearTimeout(timer));
 }
 
-describe('F10: a login at a slow provider', () => {
+describe('a login at a slow provider', () => {
   const worlds: BadWorld[] = [];
   const make = async (): Promise<BadWorld> => {
     const world = await startBadWorld();

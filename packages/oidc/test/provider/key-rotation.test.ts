@@ -35,14 +35,14 @@ describe('keys that a provider rotates without overlap', () => {
   });
   afterEach(() => idp.close());
 
-  it('F11: are fetched immediately, also right after the first fetch', async () => {
+  it('are fetched immediately, also right after the first fetch', async () => {
     expect(await login()).to.equal('good');
     await idp.rotate();
     expect(await login()).to.equal('good');
     expect(idp.keyCalls).to.equal(2);
   });
 
-  it('F11: are fetched once for many logins', async () => {
+  it('are fetched once for many logins', async () => {
     await login();
     await idp.rotate();
     const tokens = await Promise.all(Array.from({ length: 50 }, () => token()));
@@ -51,7 +51,7 @@ describe('keys that a provider rotates without overlap', () => {
     expect(idp.keyCalls).to.equal(2);
   });
 
-  it('F11: are fetched after the cool-down if they rotate twice; the logins wait', async () => {
+  it('are fetched after the cool-down if they rotate twice; the logins wait', async () => {
     await login();
     for (let rotation = 1; rotation <= 3; rotation++) {
       await idp.rotate();
@@ -62,7 +62,7 @@ describe('keys that a provider rotates without overlap', () => {
     }
   });
 
-  it('F11: rotate under a flood of forged key ids with one fetch per cool-down, and no login fails', async () => {
+  it('rotate under a flood of forged key ids with one fetch per cool-down, and no login fails', async () => {
     await login();
     const begun = Date.now();
     const flooding = new AbortController();
@@ -85,7 +85,7 @@ describe('keys that a provider rotates without overlap', () => {
     expect(reads).to.be.at.most(allowed);
   });
 
-  it('F11: are waited for again when as many tokens as may wait have waited before', async () => {
+  it('are waited for again when as many tokens as may wait have waited before', async () => {
     const unknown = await Promise.all(Array.from({ length: 100 }, (_, i) => token({ kid: `forged-${i}` })));
     await login();
     await idp.rotate();
@@ -166,7 +166,7 @@ describe('keys that a provider rotates without overlap', () => {
     'no list': { keys: 'x' },
     '10 MiB': `{"keys":[]}${' '.repeat(10 * 1024 * 1024)}`,
   })) {
-    it(`F12: that arrive as ${name} do not replace the previous ones`, async () => {
+    it(`that arrive as ${name} do not replace the previous ones`, async () => {
       const old = await token();
       await outcome(old, true);
       await idp.rotate();

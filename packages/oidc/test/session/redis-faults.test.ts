@@ -31,7 +31,7 @@ describe('sessions in a Redis that fails', () => {
   const status = async (browser: ReturnType<typeof createBrowser>): Promise<number> =>
     (await browser.send(`${world.site.url}/a`)).status;
 
-  it('F2: returns 503 with Retry-After while Redis is frozen, and the old session works again', async () => {
+  it('returns 503 with Retry-After while Redis is frozen, and the old session works again', async () => {
     protect(true);
     const browser = createBrowser();
     await browser.visit(`${world.site.url}/a`);
@@ -55,7 +55,7 @@ describe('sessions in a Redis that fails', () => {
     store.disconnect();
   });
 
-  it('F1: returns 503 while Redis is stopped', async () => {
+  it('returns 503 while Redis is stopped', async () => {
     protect(true);
     const browser = createBrowser();
     await browser.visit(`${world.site.url}/a`);
@@ -63,7 +63,7 @@ describe('sessions in a Redis that fails', () => {
     expect(await status(browser)).to.equal(503);
     await redis.start();
     await until(async () => (await status(browser)) !== 503);
-    expect(await status(browser), 'F4: empty, a login is needed').to.equal(302);
+    expect(await status(browser), 'empty, a login is needed').to.equal(302);
     const post = await browser.send(`${world.site.url}/a`, { method: 'POST', body: 'x' });
     expect(post.status).to.equal(401);
   });
@@ -80,7 +80,7 @@ describe('sessions in a Redis that fails', () => {
     await until(async () => (await status(browser)) === 200);
   });
 
-  it('F6: a login returns 503 when Redis is full, and existing sessions work', async () => {
+  it('a login returns 503 when Redis is full, and existing sessions work', async () => {
     protect(true);
     const browser = createBrowser();
     await browser.visit(`${world.site.url}/a`);
@@ -91,7 +91,7 @@ describe('sessions in a Redis that fails', () => {
     expect(other.status).to.equal(503);
   });
 
-  it('F5: reconnects when the server becomes a replica, without logging anybody out', async () => {
+  it('reconnects when the server becomes a replica, without logging anybody out', async () => {
     protect(true);
     const browser = createBrowser();
     await browser.visit(`${world.site.url}/a`);
@@ -150,7 +150,7 @@ describe('sessions in a Redis that fails', () => {
     });
   }
 
-  it('F2: does not wait for a Redis that never responds', async () => {
+  it('does not wait for a Redis that never responds', async () => {
     protect(true);
     const browser = createBrowser();
     await browser.visit(`${world.site.url}/a`);
@@ -162,7 +162,7 @@ describe('sessions in a Redis that fails', () => {
     redis.thaw();
   });
 
-  it('F7: a wrong password is 503, and the right one works without a restart', async () => {
+  it('a wrong password is 503, and the right one works without a restart', async () => {
     protect(true);
     await redis.command(['config', 'set', 'requirepass', 'right']);
     expect((await createBrowser().visit(`${world.site.url}/a`)).status).to.equal(503);

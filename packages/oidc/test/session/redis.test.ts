@@ -110,7 +110,7 @@ describe('a connection to Redis', () => {
     expect(lines.length).to.be.greaterThan(0);
   });
 
-  it('F7: reports that the password was rejected, and works again once it is correct', async () => {
+  it('reports that the password was rejected, and works again once it is correct', async () => {
     const user = (...rules: string[]): Promise<string> =>
       server.command(['acl', 'setuser', 'rotated', 'on', '~*', '&*', '+@all', ...rules]);
     await user('>old-hunter2');

@@ -60,7 +60,7 @@ describe('refreshing tokens', () => {
       }
     });
 
-    it(`F14: leads to one clean login when the refresh token is revoked, ${where}`, async () => {
+    it(`leads to one clean login when the refresh token is revoked, ${where}`, async () => {
       protect(more);
       const browser = createBrowser();
       await browser.visit(`${world.site.url}/a`);
@@ -76,7 +76,7 @@ describe('refreshing tokens', () => {
       expect((await browser.visit(`${world.site.url}/a`)).status).to.equal(200);
     });
 
-    it(`F9: serves until the tokens expire while the provider is down, then returns 503 without a logout, ${where}`, async () => {
+    it(`serves until the tokens expire while the provider is down, then returns 503 without a logout, ${where}`, async () => {
       protect(more);
       const browser = createBrowser();
       await browser.visit(`${world.site.url}/a`);
@@ -184,7 +184,7 @@ describe('refreshing tokens', () => {
       for (const node of nodes) await until(async () => (await ask(node, handle)) === 200);
     };
 
-    it('F15: 200 parallel requests at expiry on three nodes make one call', async () => {
+    it('200 parallel requests at expiry on three nodes make one call', async () => {
       await warmUp();
       const handle = await login();
       await until(() => expired(handle));
@@ -206,7 +206,7 @@ describe('refreshing tokens', () => {
       };
     })();
 
-    it('F16: the lock of a killed process expires, and the session survives', async () => {
+    it('the lock of a killed process expires, and the session survives', async () => {
       const handle = await login();
       await until(() => expired(handle));
       let released: (() => void) | undefined;

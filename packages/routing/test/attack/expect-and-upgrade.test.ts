@@ -62,7 +62,7 @@ describeParsers('WebSocket handshakes', () => {
     ['two hosts', handshake({ Host: 'a\r\nHost: b' }), 400, 'ERR_ROUTING_BAD_HOST'],
   ];
   for (const [name, raw, status, code] of refused) {
-    it(`56 rejects one with ${name} with ${status}`, async () => {
+    it(`rejects one with ${name} with ${status}`, async () => {
       const { statuses, json, text } = await exchange(serving.port, `${raw}GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n`);
       expect(statuses).to.deep.equal([status]);
       expect(json.code).to.equal(code);
@@ -72,7 +72,7 @@ describeParsers('WebSocket handshakes', () => {
   }
 
   for (const protocol of ['h2c', 'TLS/1.0', 'websocket, h2c', 'websocketx']) {
-    it(`44 serves a request that asks for ${protocol} as an ordinary request`, async () => {
+    it(`serves a request that asks for ${protocol} as an ordinary request`, async () => {
       const { statuses } = await exchange(serving.port, handshake({ Upgrade: protocol }));
       expect(statuses).to.deep.equal([200]);
       expect({ upgrades, requests }).to.deep.equal({ upgrades: 0, requests: [protocol] });

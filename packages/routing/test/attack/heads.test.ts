@@ -15,64 +15,64 @@ const host = (value: string): string => `GET / HTTP/1.1\r\nHost:${value}\r\n\r\n
 const many = (count: number): string[] => Array.from({ length: count }, (_, i) => `X-${i}: 1`);
 
 const CASES: readonly Case[] = [
-  ['26 no Host', 'GET / HTTP/1.1\r\n\r\n', 400, HOST],
-  ['27 two Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400, HOST],
-  ['27 two equal Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n', 400, HOST],
-  ['28 Host with userinfo', host(' a@evil'), 400, HOST],
-  ['28 Host with a path', host(' a/evil'), 400, HOST],
-  ['28 Host with a query', host(' a?x'), 400, HOST],
-  ['28 Host with a space', host(' a b'), 400, HOST],
-  ['28 Host with a comma', host(' a,b'), 400, HOST],
-  ['28 Host with a backslash', host(' a\\b'), 400, HOST],
-  ['28 Host with a percent escape', host(' a%2eb'), 400, HOST],
-  ['28 Host with a bad port', host(' a:x'), 400, HOST],
-  ['28 Host with a port out of range', host(' a:65536'), 400, HOST],
-  ['28 Host with an empty port', host(' a:'), 400, HOST],
-  ['28 Host with two ports', host(' a:80:80'), 400, HOST],
-  ['28 Host with an open bracket', host(' [::1'), 400, HOST],
-  ['28 Host with bytes above 0x7f', host(' \xe4'), 400, HOST],
-  ['29 empty Host', host(''), 400, HOST],
-  ['30 absolute target with another host', get('http://evil.example/x'), 400, HOST],
-  ['30 absolute target with another port', get('http://a:81/x'), 400, HOST],
-  ['30 absolute target with userinfo', get('http://a@evil/x'), 400, HOST],
-  ['30 absolute target of another scheme', get('ftp://a/x'), 400, 'ERR_ROUTING_BAD_TARGET'],
-  ['30 target * of a GET', get('*'), 400, 'ERR_ROUTING_BAD_TARGET'],
-  ['39 target of 9 KiB', get(`/${'a'.repeat(9_216)}`), 414, 'ERR_ROUTING_TARGET_TOO_LONG'],
-  ['39 target of 20 KiB', get(`/${'a'.repeat(20_480)}`), 414, 'ERR_ROUTING_TARGET_TOO_LONG'],
-  ['39 target of 60 KiB', get(`/${'a'.repeat(61_440)}`), 414, 'ERR_ROUTING_TARGET_TOO_LONG'],
-  ['40 head of 17 KiB', get('/', `X: ${'a'.repeat(17_408)}`), 431, 'ERR_ROUTING_HEAD_TOO_LARGE'],
+  ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400, HOST],
+  ['two Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400, HOST],
+  ['two equal Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n', 400, HOST],
+  ['Host with userinfo', host(' a@evil'), 400, HOST],
+  ['Host with a path', host(' a/evil'), 400, HOST],
+  ['Host with a query', host(' a?x'), 400, HOST],
+  ['Host with a space', host(' a b'), 400, HOST],
+  ['Host with a comma', host(' a,b'), 400, HOST],
+  ['Host with a backslash', host(' a\\b'), 400, HOST],
+  ['Host with a percent escape', host(' a%2eb'), 400, HOST],
+  ['Host with a bad port', host(' a:x'), 400, HOST],
+  ['Host with a port out of range', host(' a:65536'), 400, HOST],
+  ['Host with an empty port', host(' a:'), 400, HOST],
+  ['Host with two ports', host(' a:80:80'), 400, HOST],
+  ['Host with an open bracket', host(' [::1'), 400, HOST],
+  ['Host with bytes above 0x7f', host(' \xe4'), 400, HOST],
+  ['empty Host', host(''), 400, HOST],
+  ['absolute target with another host', get('http://evil.example/x'), 400, HOST],
+  ['absolute target with another port', get('http://a:81/x'), 400, HOST],
+  ['absolute target with userinfo', get('http://a@evil/x'), 400, HOST],
+  ['absolute target of another scheme', get('ftp://a/x'), 400, 'ERR_ROUTING_BAD_TARGET'],
+  ['target * of a GET', get('*'), 400, 'ERR_ROUTING_BAD_TARGET'],
+  ['target of 9 KiB', get(`/${'a'.repeat(9_216)}`), 414, 'ERR_ROUTING_TARGET_TOO_LONG'],
+  ['target of 20 KiB', get(`/${'a'.repeat(20_480)}`), 414, 'ERR_ROUTING_TARGET_TOO_LONG'],
+  ['target of 60 KiB', get(`/${'a'.repeat(61_440)}`), 414, 'ERR_ROUTING_TARGET_TOO_LONG'],
+  ['head of 17 KiB', get('/', `X: ${'a'.repeat(17_408)}`), 431, 'ERR_ROUTING_HEAD_TOO_LARGE'],
   [
-    '40 head of 17 KiB in many headers',
+    'head of 17 KiB in many headers',
     get('/', ...many(99).map((line) => line + 'a'.repeat(170))),
     431,
     'ERR_ROUTING_HEAD_TOO_LARGE',
   ],
-  ['40 head of 100 KiB', get('/', `X: ${'a'.repeat(102_400)}`), 431, 'ERR_ROUTING_HEAD_TOO_LARGE'],
-  ['41 101 headers', get('/', ...many(100)), 431, 'ERR_ROUTING_TOO_MANY_HEADERS'],
-  ['41 500 headers', get('/', ...many(499)), 431, 'ERR_ROUTING_TOO_MANY_HEADERS'],
+  ['head of 100 KiB', get('/', `X: ${'a'.repeat(102_400)}`), 431, 'ERR_ROUTING_HEAD_TOO_LARGE'],
+  ['101 headers', get('/', ...many(100)), 431, 'ERR_ROUTING_TOO_MANY_HEADERS'],
+  ['500 headers', get('/', ...many(499)), 431, 'ERR_ROUTING_TOO_MANY_HEADERS'],
   [
-    '41 a hidden Transfer-Encoding behind 101 headers',
+    'a hidden Transfer-Encoding behind 101 headers',
     get('/', ...many(100), 'Transfer-Encoding: chunked') + '0\r\n\r\n',
     431,
     'ERR_ROUTING_TOO_MANY_HEADERS',
   ],
-  ['42 HTTP/0.9', 'GET /\r\n\r\n', 400, REQUEST],
-  ['42 HTTP/0.9 with headers', 'GET /\r\nHost: a\r\n\r\n', 400, REQUEST],
-  ['43 HTTP/2.0 in text', 'GET / HTTP/2.0\r\nHost: a\r\n\r\n', 505, 'ERR_ROUTING_VERSION'],
-  ['43 HTTP/1.2', 'GET / HTTP/1.2\r\nHost: a\r\n\r\n', 505, 'ERR_ROUTING_VERSION'],
-  ['43 a cut HTTP/2 preface', 'PRI * HTTP/2.0\r\nHost: a\r\n\r\n', 400, REQUEST],
-  ['43 HTTP/1.10', 'GET / HTTP/1.10\r\nHost: a\r\n\r\n', 400, REQUEST],
-  ['43 another protocol', 'GET / ICY/1.1\r\nHost: a\r\n\r\n', 400, REQUEST],
-  ['43 HTTP/1.0', 'GET / HTTP/1.0\r\nHost: a\r\n\r\n', 426, 'ERR_ROUTING_HTTP10'],
-  ['45 TRACE', 'TRACE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, METHOD],
-  ['45 CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n', 405, METHOD],
-  ['45 a method that no standard registers', 'SOURCE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, METHOD],
-  ['45 an unknown method', 'FOO / HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'ERR_ROUTING_BAD_METHOD'],
-  ['45 a method in small letters', 'get / HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'ERR_ROUTING_BAD_METHOD'],
-  ['46 two Authorizations', get('/', 'Authorization: a', 'Authorization: b'), 400, DUPLICATE],
-  ['46 two Content-Types', get('/', 'Content-Type: a/b', 'content-type: c/d'), 400, DUPLICATE],
-  ['54 unknown Expect', get('/', 'Expect: 200-ok'), 417, 'ERR_ROUTING_EXPECTATION'],
-  ['54 Expect with a list', get('/', 'Expect: 100-continue, x'), 417, 'ERR_ROUTING_EXPECTATION'],
+  ['HTTP/0.9', 'GET /\r\n\r\n', 400, REQUEST],
+  ['HTTP/0.9 with headers', 'GET /\r\nHost: a\r\n\r\n', 400, REQUEST],
+  ['HTTP/2.0 in text', 'GET / HTTP/2.0\r\nHost: a\r\n\r\n', 505, 'ERR_ROUTING_VERSION'],
+  ['HTTP/1.2', 'GET / HTTP/1.2\r\nHost: a\r\n\r\n', 505, 'ERR_ROUTING_VERSION'],
+  ['a cut HTTP/2 preface', 'PRI * HTTP/2.0\r\nHost: a\r\n\r\n', 400, REQUEST],
+  ['HTTP/1.10', 'GET / HTTP/1.10\r\nHost: a\r\n\r\n', 400, REQUEST],
+  ['another protocol', 'GET / ICY/1.1\r\nHost: a\r\n\r\n', 400, REQUEST],
+  ['HTTP/1.0', 'GET / HTTP/1.0\r\nHost: a\r\n\r\n', 426, 'ERR_ROUTING_HTTP10'],
+  ['TRACE', 'TRACE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, METHOD],
+  ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n', 405, METHOD],
+  ['a method that no standard registers', 'SOURCE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, METHOD],
+  ['an unknown method', 'FOO / HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'ERR_ROUTING_BAD_METHOD'],
+  ['a method in small letters', 'get / HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'ERR_ROUTING_BAD_METHOD'],
+  ['two Authorizations', get('/', 'Authorization: a', 'Authorization: b'), 400, DUPLICATE],
+  ['two Content-Types', get('/', 'Content-Type: a/b', 'content-type: c/d'), 400, DUPLICATE],
+  ['unknown Expect', get('/', 'Expect: 200-ok'), 417, 'ERR_ROUTING_EXPECTATION'],
+  ['Expect with a list', get('/', 'Expect: 100-continue, x'), 417, 'ERR_ROUTING_EXPECTATION'],
   ['a space in the target', get('/a b'), 400, REQUEST],
   ['a tab in the target', get('/a\tb'), 400, 'ERR_ROUTING_BAD_TARGET'],
   ['a byte above 0x7f in the target', get('/\xe4'), 400, 'ERR_ROUTING_BAD_TARGET'],
@@ -95,17 +95,17 @@ describeParsers('bad request heads', () => {
   }
 
   for (const [name, target] of [
-    ['32 fragment in the target', '/admin#/public'],
-    ['33 %00', '/a%00b'],
-    ['34 invalid percent', '/a%zzb'],
-    ['35 overlong UTF-8', '/a%c0%afb'],
-    ['37 backslash', '/a\\b'],
-    ['37 backslash behind dot segments', '/a/..\\..\\b'],
-    ['38 double-encoded dot segments', '/a/%252e%252e/b'],
-    ['38 dot segments behind an escaped slash', '/a/..%2f..%2fb'],
-    ['38 encoded dot segments behind an escaped slash', '/a/%2e%2e%2fb'],
-    ['38 dot segments with parameters', '/a/..;x/b'],
-    ['38 an absolute target with double-encoded dot segments', 'http://a/x/%252e%252e/b'],
+    ['fragment in the target', '/admin#/public'],
+    ['%00', '/a%00b'],
+    ['invalid percent', '/a%zzb'],
+    ['overlong UTF-8', '/a%c0%afb'],
+    ['backslash', '/a\\b'],
+    ['backslash behind dot segments', '/a/..\\..\\b'],
+    ['double-encoded dot segments', '/a/%252e%252e/b'],
+    ['dot segments behind an escaped slash', '/a/..%2f..%2fb'],
+    ['encoded dot segments behind an escaped slash', '/a/%2e%2e%2fb'],
+    ['dot segments with parameters', '/a/..;x/b'],
+    ['an absolute target with double-encoded dot segments', 'http://a/x/%252e%252e/b'],
   ] as const) {
     it(`rejects ${name} with 400 and sends nothing upstream`, async () => {
       const { answer, upstream } = await gateway.passes(get(target, 'Connection: close'));
@@ -116,15 +116,15 @@ describeParsers('bad request heads', () => {
   }
 
   for (const [name, target, path] of [
-    ['36 //host', '//evil/x?y=//z', '//evil/x?y=//z'],
-    ['38 raw dot segments', '/a/../b?c=/../d', '/b?c=/../d'],
-    ['38 encoded dot segments', '/a/%2e%2E/b', '/b'],
-    ['38 half encoded dot segments', '/a/.%2e/b', '/b'],
-    ['38 dot segments at the end', '/a/b/..', '/a/'],
-    ['38 dot segments above the root', '/../../a', '/a'],
-    ['38 dot segments that leave //', '/a/..//evil/x', '//evil/x'],
-    ['38 an absolute target with dot segments', 'http://a/x/../../b', '/b'],
-    ['38 an absolute target with //', 'http://a//evil/x', '//evil/x'],
+    ['//host', '//evil/x?y=//z', '//evil/x?y=//z'],
+    ['raw dot segments', '/a/../b?c=/../d', '/b?c=/../d'],
+    ['encoded dot segments', '/a/%2e%2E/b', '/b'],
+    ['half encoded dot segments', '/a/.%2e/b', '/b'],
+    ['dot segments at the end', '/a/b/..', '/a/'],
+    ['dot segments above the root', '/../../a', '/a'],
+    ['dot segments that leave //', '/a/..//evil/x', '//evil/x'],
+    ['an absolute target with dot segments', 'http://a/x/../../b', '/b'],
+    ['an absolute target with //', 'http://a//evil/x', '//evil/x'],
   ] as const) {
     it(`forwards ${name} as ${path}`, async () => {
       const { answer, upstream } = await gateway.passes(get(target, 'Connection: close'));
@@ -148,7 +148,7 @@ describeParsers('bad request heads', () => {
     expect(upstream.match(/\r\nhost: /gi)).to.have.length(1);
   });
 
-  it('44 ignores an upgrade to h2c and serves the request as HTTP/1.1', async () => {
+  it('ignores an upgrade to h2c and serves the request as HTTP/1.1', async () => {
     const { answer, upstream } = await gateway.passes([
       get('/x', 'Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'),
       get('/y', 'Connection: close'),
@@ -157,7 +157,7 @@ describeParsers('bad request heads', () => {
     expect(upstream).not.to.match(/\r\n(?:upgrade|http2-settings):/i);
   });
 
-  it('47 strips what Connection names, and the hop-by-hop headers', async () => {
+  it('strips what Connection names, and the hop-by-hop headers', async () => {
     const { upstream } = await gateway.passes(
       get(
         '/x',
@@ -173,7 +173,7 @@ describeParsers('bad request heads', () => {
     expect(upstream).not.to.match(/\r\n(?:x-secret|keep-alive|proxy-authorization|te):/i);
   });
 
-  it('47 passes TE: trailers on, and keeps the connection to the upstream', async () => {
+  it('passes TE: trailers on, and keeps the connection to the upstream', async () => {
     const te = get('/x', 'TE: gzip, trailers', 'Connection: TE');
     const { answer, upstream } = await gateway.passes([te, get('/y', 'TE: trailers', 'Connection: TE, close')]);
     expect(answer.statuses).to.deep.equal([200, 200]);
@@ -181,7 +181,7 @@ describeParsers('bad request heads', () => {
     expect(upstream).not.to.match(/gzip/);
   });
 
-  it('47 does not lose the framing of a request whose Connection names it', async () => {
+  it('does not lose the framing of a request whose Connection names it', async () => {
     const { answer, upstream } = await gateway.passes(
       'POST /x HTTP/1.1\r\nHost: a\r\nConnection: close, content-length, host\r\nContent-Length: 5\r\n\r\nabcde',
     );
@@ -192,7 +192,7 @@ describeParsers('bad request heads', () => {
     } else expect(upstream).to.equal('');
   });
 
-  it('49 replaces forwarded headers of the client', async () => {
+  it('replaces forwarded headers of the client', async () => {
     const { upstream } = await gateway.passes(
       get(
         '/x',
@@ -241,7 +241,7 @@ describeParsers('bad request heads under settings of the listener', () => {
   });
   after(() => gateway.close());
 
-  it('38 rejects dot segments without normalizePath', async () => {
+  it('rejects dot segments without normalizePath', async () => {
     for (const target of ['/a/../b', '/a/%2e%2e/b', '/..']) {
       const { answer, upstream } = await gateway.passes(get(target, 'Connection: close'));
       expect([answer.statuses, answer.json.code, upstream]).to.deep.equal([[400], 'ERR_ROUTING_DOT_SEGMENT', '']);
@@ -275,18 +275,18 @@ describeParsers('bad request heads under settings of the listener', () => {
     await gateway.refuses('TRACE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, METHOD);
   });
 
-  it('50 rejects a body whose Content-Length is too large', async () => {
+  it('rejects a body whose Content-Length is too large', async () => {
     const raw = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\nabcdefghijk';
     await gateway.refuses(raw, 413, 'ERR_ROUTING_BODY_TOO_LARGE');
   });
 
-  it('50 rejects a chunked body that is too large', async () => {
+  it('rejects a chunked body that is too large', async () => {
     const raw =
       'POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\nb\r\nabcdefghijk\r\n0\r\n\r\n';
     await gateway.refuses(raw, 413, 'ERR_ROUTING_BODY_TOO_LARGE');
   });
 
-  it('50 aborts the upstream request when a body becomes too large', async () => {
+  it('aborts the upstream request when a body becomes too large', async () => {
     const head = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n';
     const { answer, upstream } = await gateway.passes([head, '6\r\nfghijk\r\n', '0\r\n\r\n']);
     expect(answer.statuses).to.deep.equal([413]);
@@ -308,7 +308,7 @@ describeParsers('bodies above the limit of a listener that buffers', () => {
       'POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\nb\r\nabcdefghijk\r\n0\r\n\r\n',
     ],
   ] as const)
-    it(`50 rejects one ${name} before the upstream is contacted`, async () => {
+    it(`rejects one ${name} before the upstream is contacted`, async () => {
       const { answer, upstream } = await gateway.passes(raw);
       expect([answer.statuses, upstream]).to.deep.equal([[413], '']);
     });

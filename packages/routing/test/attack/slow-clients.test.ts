@@ -37,7 +37,7 @@ describeParsers('slow clients', () => {
       expect(json.code).to.equal('ERR_ROUTING_REQUEST_TIMEOUT');
     });
 
-    it('42 responds to an HTTP/0.9 line that nothing follows', async () => {
+    it('responds to an HTTP/0.9 line that nothing follows', async () => {
       const { statuses } = await exchange(gateway.port, 'GET /\r\n');
       expect(statuses).to.deep.equal([408]);
     });
@@ -49,7 +49,7 @@ describeParsers('slow clients', () => {
     });
   });
 
-  it('55 responds with 408 when the body is slower than the limit, and aborts the upstream request', async () => {
+  it('responds with 408 when the body is slower than the limit, and aborts the upstream request', async () => {
     const gateway = await attackedGateway({ limits: { ...LIMITS, requestTimeoutMs: 1500 } });
     const { answer, upstream } = await gateway.passes('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc');
     expect(answer.statuses).to.deep.equal([408]);

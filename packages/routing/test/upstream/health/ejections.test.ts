@@ -46,7 +46,7 @@ describe('ejections of hosts', () => {
     expect(served).to.be.above(0);
   });
 
-  it('F20: eject a black hole after N requests, each of which ends by the connect timeout', async () => {
+  it('eject a black hole after N requests, each of which ends by the connect timeout', async () => {
     const silent = new Set<Socket>();
     const hole = createNetServer((socket) => void silent.add(socket.on('error', () => {})));
     const holePort = await listen(hole);

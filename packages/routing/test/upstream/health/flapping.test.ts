@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { stopAll } from '../../snapshots.ts';
 import { runFlapping } from './flapping.ts';
 
-describe('F25: a flapping host beside two good ones', () => {
+describe('a flapping host beside two good ones', () => {
   afterEach(stopAll);
 
   it('costs few retries and hardly any request', async () => {
