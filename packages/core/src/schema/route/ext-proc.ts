@@ -74,9 +74,12 @@ const fields = f.block({
   allowModeOverride: f.flag('The server may change the processing mode.'),
   metadataContextNamespaces: f.texts('Metadata namespaces to send.'),
   filterMetadata: f.map(f.anything(), 'Metadata of the calls.'),
-  asyncMode: f.flag('Accepted without effect.'),
-  requestAttributes: f.texts('Accepted without effect.'),
-  responseAttributes: f.texts('Accepted without effect.'),
+  asyncMode: f.flag(
+    'Continues without waiting for the server: not supported, the gateway waits for each response.',
+    f.leftOut,
+  ),
+  requestAttributes: f.texts('Attributes to send with requests: not supported, the server receives none.', f.leftOut),
+  responseAttributes: f.texts('Attributes to send with responses: not supported, the server receives none.', f.leftOut),
 });
 /** A server that inspects and changes messages. */
 export interface ExtProc extends f.Static<typeof fields> {}
