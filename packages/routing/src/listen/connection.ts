@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { linger, setCloseDelay } from '@edge-gateway/core';
-import { localEndOf } from '../format/local-end.ts';
 import { Http2Response } from './http2/http2-response.ts';
 import { UpgradeStream } from './http2/upgrade-stream.ts';
 import type { ListenLimits } from './limits.ts';
@@ -53,11 +52,16 @@ type Carrier = Socket & { [CONNECTION]?: Connection };
 export function trackConnection(socket: Socket, limits: ListenLimits): Connection {
   const connection = new Connection(socket, limits);
   (socket as Carrier)[CONNECTION] = connection;
-  localEndOf(socket);
   setCloseDelay(socket, limits.closeDelayMs);
-  const destroySoon = socket.destroySoon.bind(socket);
-  socket.destroySoon = () => (isReading(connection) ? linger(socket) : destroySoon());
+  socket.destroySoon = destroyWhenSent;
   return connection;
+}
+
+/** The client must be able to read the response while it is still sending. */
+function destroyWhenSent(this: Carrier): void {
+  const connection = this[CONNECTION];
+  if (connection && isReading(connection)) linger(this);
+  else Socket.prototype.destroySoon.call(this);
 }
 
 /** Returns the connection of a socket that belongs to a listener. */

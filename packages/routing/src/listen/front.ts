@@ -1,6 +1,7 @@
 import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import { localEndOf } from '../format/local-end.ts';
 import { adoptProxied } from '../format/proxied.ts';
 import { Deadlines } from '../upstream/deadlines.ts';
 import { asksForWebSocket } from '../check/check-head.ts';
@@ -63,10 +64,12 @@ export function createFront(parts: FrontParts) {
   server.maxHeadersCount = 0;
   server.timeout = limits.streamIdleTimeoutMs;
 
+  const countRemote = (): void => void stats.destroyRemote.value++;
+
   /** Serves an accepted connection, after its TLS handshake. */
   function open(socket: Socket, isHttp2: boolean): void {
     if (socket.destroyed) return;
-    socket.once('end', () => stats.destroyRemote.value++);
+    socket.on('end', countRemote);
     if (onConnection) logWhenClosed(socket, onConnection);
     if (isHttp2) return openHttp2(socket);
     const connection = trackConnection(socket, limits);
@@ -87,8 +90,8 @@ export function createFront(parts: FrontParts) {
     if (retired && connections.size === 1) watchTimeouts(server);
     const lifetime = limits.maxConnectionDurationMs;
     const timer = lifetime > 0 ? setTimeout(close, lifetime, connection, { idleMs: 0 }).unref() : undefined;
-    socket.once('close', () => {
-      clearTimeout(timer);
+    socket.on('close', () => {
+      if (timer) clearTimeout(timer);
       connections.delete(connection);
       if (retired && connections.size === 0) server.close();
     });
@@ -137,6 +140,8 @@ export function createFront(parts: FrontParts) {
     });
   }
   wire(server, serve);
+  // The log of a request that is rejected later than its connection closes contains it.
+  server.on('connection', localEndOf);
   server.on('clientError', (error: Error, socket) => onClientError(error as ClientError, socket as Socket));
   watchTimeouts(server);
 

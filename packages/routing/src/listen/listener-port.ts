@@ -157,8 +157,11 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     else choosePart(socket);
   }
 
-  function isProxy({ remoteAddress = '' }: Socket): boolean {
-    return proxies?.check(remoteAddress, isIPv6(remoteAddress) ? 'ipv6' : 'ipv4') ?? false;
+  function isProxy(socket: Socket): boolean {
+    // Each address is a system call.
+    if (!proxies) return false;
+    const { remoteAddress = '' } = socket;
+    return proxies.check(remoteAddress, isIPv6(remoteAddress) ? 'ipv6' : 'ipv4');
   }
 
   /** The limits of all connections: those of the only part, or the defaults. */
@@ -236,8 +239,8 @@ function countConnection(socket: Socket, stats: ListenStats, onClose: () => void
     each.total.value++;
     each.active.value++;
   }
-  socket.on('error', () => socket.destroy());
-  socket.once('close', () => {
+  socket.on('error', destroy);
+  socket.on('close', () => {
     onClose();
     stats.rxBytes.value += socket.bytesRead;
     stats.txBytes.value += socket.bytesWritten;
@@ -247,6 +250,10 @@ function countConnection(socket: Socket, stats: ListenStats, onClose: () => void
       each.lengthMs.observe(performance.now() - since);
     }
   });
+}
+
+function destroy(this: Socket): void {
+  this.destroy();
 }
 
 /** Resolves when all of these sockets are closed, or after the limit. */

@@ -33,7 +33,7 @@ export class Overflow {
   /** Counts a connection until it is closed, and returns it. */
   count(socket: Socket): Socket {
     this.#open++;
-    return socket.once('close', this.#closed);
+    return socket.on('close', this.#closed);
   }
 
   readonly #closed = (): void => void this.#open--;
