@@ -11,10 +11,15 @@ import { envoyForwardConfig, gatewayResources, nginxConfig, type Setup } from '.
 import { installBeside } from './installed.ts';
 import { pin } from './measure.ts';
 
-/** `node-http2` is the gateway with the HTTP/2 server of Node.js. */
+/**
+ * `node-http2` is the gateway with the HTTP/2 server of Node.js. `node-tls` and `node-https` are bare servers of Node.js, which show what of the cost of
+ * TLS is its own.
+ */
 export const PEERS = [
   'gateway',
   'node-http2',
+  'node-tls',
+  'node-https',
   'envoy',
   'nginx',
   'middleware',
@@ -106,11 +111,19 @@ async function startNode(name: PeerName, { upstreamPort }: Setup): Promise<Peer>
   return { name, child, ports: { plain: port } };
 }
 
+async function startTls(name: 'node-tls' | 'node-https', { key, certificate }: Setup): Promise<Peer> {
+  const child = fork(join(import.meta.dirname, 'forward-tls.ts'), [name, key, certificate]);
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  return { name, child, ports: { secure: port } };
+}
+
 /** Starts a peer on the first core. */
 export async function startPeer(name: PeerName, setup: Setup): Promise<Peer> {
   const starts = {
     gateway: (each: Setup) => startGateway(each),
     'node-http2': (each: Setup) => startGateway(each, ['--http2-server', 'node'], 'node-http2'),
+    'node-tls': (each: Setup) => startTls('node-tls', each),
+    'node-https': (each: Setup) => startTls('node-https', each),
     envoy: startEnvoy,
     nginx: startNginx,
   };

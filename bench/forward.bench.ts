@@ -20,7 +20,7 @@ export const name = 'forwarding: CPU time per request';
 
 const { values: flags } = parseArgs({
   options: {
-    peers: { type: 'string', default: PEERS.slice(2).join() },
+    peers: { type: 'string', default: PEERS.slice(4).join() },
     rows: { type: 'string', default: '' },
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '2' },
@@ -33,6 +33,8 @@ const SECONDS = Number(flags.seconds);
 const WARM_UP_REQUESTS = 30_000;
 const WARM_UP_MS = 12_000;
 const COMPILED: ReadonlySet<PeerName> = new Set(['envoy', 'nginx']);
+
+const WITHOUT_HTTP2: ReadonlySet<PeerName> = new Set(['node-tls', 'node-https']);
 
 /** The figures of one peer for one row, by round. */
 interface Figures {
@@ -47,6 +49,7 @@ type Load = ReturnType<typeof createLoad>;
 async function measure(load: Load, row: Row, { name: peer, child, ports }: Peer, figures: Figures): Promise<number> {
   const port = ports[row.port];
   if (port === undefined || row.peers?.includes(peer) === false) return 0;
+  if (row.tool === 'h2load' && WITHOUT_HTTP2.has(peer)) return 0;
   // Those with one port forward everything as it is.
   if (Object.keys(ports).length === 1 && (row.path.split('/').length > 2 || row.host || row.status)) return 0;
   const before = cpuOf(child);
