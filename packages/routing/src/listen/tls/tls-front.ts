@@ -27,6 +27,8 @@ export interface TlsFrontParts {
 /** Creates the TLS part of a front. */
 export function createTlsFront({ table, limits, tickets, newest = () => table }: TlsFrontParts) {
   const { entries, select } = table;
+  // Otherwise the handshake itself enforces the versions, which are those of all entries.
+  const versionsDiffer = new Set(entries.map(({ minVersion, maxVersion }) => `${minVersion} ${maxVersion}`)).size > 1;
   const requiresClient = ({ clientRequired }: TlsEntry): boolean => clientRequired;
   function fulfils(serverName: string | undefined, wanted: TlsEntry): boolean {
     const own = select(serverName);
@@ -38,7 +40,7 @@ export function createTlsFront({ table, limits, tickets, newest = () => table }:
     /** Called after the handshake. Returns false if the connection must be closed. */
     admit(socket: TLSSocket, stats: ListenStats): boolean {
       const entry = select(socket.servername || undefined);
-      if (!entry || !usesAllowedVersion(socket, entry)) return false;
+      if (!entry || (versionsDiffer && !usesAllowedVersion(socket, entry))) return false;
       stats.handshake.value++;
       if (socket.isSessionReused()) stats.sessionReused.value++;
       return !entry.clientRequired || isClientVerified(socket, entry, stats);
