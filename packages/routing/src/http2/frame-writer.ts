@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { CONTINUATION, END_HEADERS, END_STREAM, frameHead, HEADERS } from './frame-types.ts';
-import { JoinedFrames } from './joined-frames.ts';
+import { JoinedFrames, type Written } from './joined-frames.ts';
 import { connectionError } from './protocol-errors.ts';
 
 /** Data up to this length is copied into the text around it. */
@@ -17,9 +17,6 @@ export interface SendingStream {
   /** Sends one frame. Returns false if it cannot for now: it is then added again when it can. */
   sendFrame(): boolean;
 }
-
-/** Called when data was written to the socket, or will never be. */
-export type Written = (error?: Error | null) => void;
 
 /** The part of a connection that its writer uses. */
 export interface WriterConnection {

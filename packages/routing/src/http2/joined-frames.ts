@@ -1,5 +1,7 @@
-import type { Written } from './frame-writer.ts';
 import { allocateFrames, FRAMES_BYTES, releaseBuffer } from '../http1/spare-buffers.ts';
+
+/** Called when data was written to the socket, or will never be. */
+export type Written = (error?: Error | null) => void;
 
 /** Frames in one buffer, for a socket of TLS: it would copy the parts of a write into one anyway, with more effort. */
 export class JoinedFrames {
