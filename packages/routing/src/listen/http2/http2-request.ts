@@ -167,7 +167,9 @@ export class Http2Request extends IncomingMessage implements BodyReader {
     if (maxBodyBytes > 0 && !this.#isUnlimited && this.#bytes > maxBodyBytes)
       return this.#stop(refusal('ERR_ROUTING_BODY_TOO_LARGE'));
     this.#observer?.onProgress();
-    if (!pushOwned(this, chunk, (owned) => this.push(owned))) this.stream.pause();
+    // The buffers of Node are views of what a connection has read.
+    if (this.stream.isDirect) pushOwned(this, chunk, (owned) => this.push(owned));
+    else if (!this.push(chunk)) this.stream.pause();
     this.count();
   }
 
