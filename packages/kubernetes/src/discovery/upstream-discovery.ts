@@ -44,7 +44,7 @@ const COLLECT_MS = 100;
 const RETRY_MS = 10_000;
 
 /** Returns the settings of discovery. */
-export function upstreamDiscoverySettings({
+function upstreamDiscoverySettings({
   discoveryNamespace,
   discovery,
   upstreamOptions,

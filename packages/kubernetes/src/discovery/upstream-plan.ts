@@ -8,7 +8,7 @@ import { discoveredPorts, portUpstream, UPSTREAM_API } from './service-upstream.
 import { upstreamName } from './upstream-name.ts';
 
 /** The label of upstreams that discovery creates, and only they have this value. */
-export const DISCOVERED_BY = { name: 'discovered_by', value: 'kubernetesplugin' } as const;
+const DISCOVERED_BY = { name: 'discovered_by', value: 'kubernetesplugin' } as const;
 
 /** What discovery reads of an Upstream in its namespace. */
 export interface ExistingUpstream {

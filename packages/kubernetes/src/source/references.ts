@@ -14,7 +14,7 @@ const CONFIG_MAPS = /configMap(?:refs?)?$|^modules$/i;
 const MAX_DEPTH = 64;
 
 /** Returns the reference to the Secret from which browsers get their signed cookies, without any reference. */
-export const alwaysRead = (): References => ({
+const alwaysRead = (): References => ({
   keys: { Secret: [objectKey(signingKeySecret())], ConfigMap: [] },
   selectors: [],
 });

@@ -41,7 +41,7 @@ export interface RejectionCause {
   readonly message: string;
 }
 
-export const REVIEW_VERSION = 'admission.k8s.io/v1';
+const REVIEW_VERSION = 'admission.k8s.io/v1';
 const MAX_UID = 256;
 /** The API server may cut longer warnings. */
 const MAX_WARNING = 256;

@@ -15,7 +15,7 @@ export interface AdmissionServerOptions {
 }
 
 /** Where the API server sends its reviews. */
-export const VALIDATION_PATH = '/validation';
+const VALIDATION_PATH = '/validation';
 /** An object has at most 3 MiB in a request to the API server; a review has two of them. */
 const MAX_REVIEW_BYTES = 16 * 2 ** 20;
 /** Received bytes of all reviews that are read at the same time. */
