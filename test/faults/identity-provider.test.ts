@@ -141,7 +141,7 @@ describe('the identity provider under traffic', function () {
     });
   });
 
-  it('key rotation without overlap: rejects nobody, and reads each key set once', async () => {
+  it('key rotation without overlap: rejects no login, and reads each key set once', async () => {
     const { world } = suite;
     // Id tokens of before are signed with a key that is gone: a route that judges them again refuses them.
     const expected = { accounts: ['served', 'bad token'] };
