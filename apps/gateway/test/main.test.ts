@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { startEcho, type Service } from '@edge-gateway/demo';
 import { GatewayProcess, until } from './gateway-process.ts';
+import { tlsSecret } from './tls-secret.ts';
 
 const direct = (name: string, domain: string, body: string): string => `
 apiVersion: gateway.vendor.io/v1
@@ -41,20 +41,6 @@ kind: Gateway
 metadata: { name: ${name} }
 spec: { bindPort: ${bindPort}, httpGateway: {} }
 `;
-
-function tlsSecret(): string {
-  const at = (file: string): string =>
-    readFileSync(new URL(`../../../packages/routing/test/upstream/certificates/${file}`, import.meta.url)).toString(
-      'base64',
-    );
-  return `
-apiVersion: v1
-kind: Secret
-metadata: { name: t }
-type: kubernetes.io/tls
-data: { tls.crt: ${at('server.crt')}, tls.key: ${at('server.key')} }
-`;
-}
 
 describe('edge-gateway', () => {
   let gateway: GatewayProcess;

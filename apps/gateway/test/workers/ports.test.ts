@@ -2,30 +2,16 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:tls';
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { GatewayProcess, until } from '../gateway-process.ts';
 import { askOnce } from './requests.ts';
 import { direct, gatewayOn } from './resources.ts';
+import { tlsSecret } from '../tls-secret.ts';
 
 async function occupied(options: { reusePort: boolean }): Promise<{ server: Server; port: number }> {
   const server = createServer().listen({ port: 0, host: '::', ...options });
   await once(server, 'listening');
   return { server, port: (server.address() as AddressInfo).port };
-}
-
-function tlsSecret(): string {
-  const at = (file: string): string =>
-    readFileSync(new URL(`../../../../packages/routing/test/upstream/certificates/${file}`, import.meta.url)).toString(
-      'base64',
-    );
-  return `
-apiVersion: v1
-kind: Secret
-metadata: { name: t }
-type: kubernetes.io/tls
-data: { tls.crt: ${at('server.crt')}, tls.key: ${at('server.key')} }
-`;
 }
 
 describe('the ports of edge-gateway --workers 2', () => {
