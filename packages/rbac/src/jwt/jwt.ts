@@ -125,8 +125,17 @@ function refusal(failure: JwtFailure, req: IncomingMessage, tokenParams: readonl
   const reason = failure === 'missing' ? '' : ', error="invalid_token"';
   return rbacError(failure === 'audienceNotAllowed' ? 'ERR_RBAC_JWT_AUDIENCE' : 'ERR_RBAC_JWT', text, {
     headers: { 'www-authenticate': `Bearer realm="${quotable(realm)}"${reason}`, 'content-type': 'text/plain' },
-    reply: { body: text, details: `jwt_authn_access_denied{${text.replaceAll(' ', '_')}}` },
+    reply: { body: text, details: detailsOf(text) },
   });
+}
+
+/** Details for access logs, by the text of a failure: there are few. */
+const details = new Map<string, string>();
+
+function detailsOf(text: string): string {
+  let known = details.get(text);
+  if (known === undefined) details.set(text, (known = `jwt_authn_access_denied{${text.replaceAll(' ', '_')}}`));
+  return known;
 }
 
 /** Characters that a quoted string of a header cannot contain unescaped. */
