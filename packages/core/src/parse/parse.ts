@@ -26,17 +26,37 @@ export function parseDocuments(
   unit: string,
   options: ParseOptions = {},
 ): WrittenResource[] {
+  return resourcesOfUnit(parseUnit(input, unit, options));
+}
+
+/** A parsed unit as plain data, which threads can exchange. */
+export interface ParsedUnit {
+  readonly unit: string;
+  readonly text: string;
+  /** The problem of the whole unit; it then has no documents. */
+  readonly problem?: TextProblem | undefined;
+  /** Those with content. */
+  readonly documents: readonly (ParsedDocument & { readonly span: Span })[];
+}
+
+/** Parses a unit like {@link parseDocuments}; {@link resourcesOfUnit} returns its resources. */
+export function parseUnit(input: string | Uint8Array, unit: string, options: ParseOptions = {}): ParsedUnit {
   const { source, problem } = decodeSource(input, unit, options.maxFileBytes);
-  if (problem) return [unreadable(source, problem)];
+  const { text } = source;
+  if (problem) return { unit, text, problem, documents: [] };
   const json = unit.endsWith('.json');
-  const spans = json ? [{ start: 0, end: source.text.length }] : splitDocuments(source.text);
-  const written: WrittenResource[] = [];
-  for (const span of spans) {
-    const parsed = json ? parseJson(source, span) : parseYaml(source, span);
-    if (!parsed.empty) written.push(...resourcesOf(source, span, parsed));
-  }
+  const spans = json ? [{ start: 0, end: text.length }] : splitDocuments(text);
+  const documents = spans.map((span) => ({ ...(json ? parseJson(source, span) : parseYaml(source, span)), span }));
+  return { unit, text, documents: documents.filter(({ empty }) => !empty) };
+}
+
+/** Returns the resources of a parsed unit, or its problem. */
+export function resourcesOfUnit({ unit, text, problem, documents }: ParsedUnit): WrittenResource[] {
+  const source = createSourceText(unit, text);
+  if (problem) return [unreadable(source, problem)];
+  const written = documents.flatMap((parsed) => resourcesOf(source, parsed.span, parsed));
   if (written.length > 0) return written;
-  if (source.text.trim() !== '') return [emptyResource(source)];
+  if (text.trim() !== '') return [emptyResource(source)];
   return [unreadable(source, { code: 'EMPTY_FILE', offset: 0, message: 'the file is empty' })];
 }
 

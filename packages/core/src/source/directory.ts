@@ -8,7 +8,7 @@ import { createYielder, identityOf, isResourceFile, kindOf, listDirectory, type 
 import { fromNamespaceLayout } from './namespace-layout.ts';
 import { KnownFiles } from './known-files.ts';
 import { createPending, type Pending } from './pending.ts';
-import { readUnit } from './read-unit.ts';
+import { readUnit, readUnitAsync } from './read-unit.ts';
 import type { Source, SourceChange, WrittenResource } from './source.ts';
 import { createFolderWatch, type FolderWatch } from './watch.ts';
 
@@ -108,7 +108,11 @@ class DirectorySource implements Source {
   }
 
   #read(path: string): readonly WrittenResource[] {
-    return fromNamespaceLayout(readUnit(path, this.#maxFileBytes), relative(this.#root, path));
+    return this.#inUsualForm(path, readUnit(path, this.#maxFileBytes));
+  }
+
+  #inUsualForm(path: string, written: readonly WrittenResource[]): readonly WrittenResource[] {
+    return fromNamespaceLayout(written, relative(this.#root, path));
   }
 
   async #readAll(): Promise<SourceChange> {
@@ -116,7 +120,7 @@ class DirectorySource implements Source {
     const change = new Map<string, readonly WrittenResource[]>();
     const yieldIfDue = createYielder();
     for (const path of listing.stamps.keys()) {
-      change.set(path, this.#read(path));
+      change.set(path, this.#inUsualForm(path, await readUnitAsync(path, this.#maxFileBytes)));
       await yieldIfDue();
     }
     this.#takeProblems(listing, change);

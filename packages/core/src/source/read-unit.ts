@@ -1,13 +1,28 @@
-import { parseDocuments, unreadableUnit } from '../parse/parse.ts';
+import { parseInThread } from '../parse/parse-in-thread.ts';
+import { parseDocuments, resourcesOfUnit, unreadableUnit } from '../parse/parse.ts';
 import { MAX_FILE_BYTES, tooLarge } from '../parse/source-text.ts';
 import { unreadable } from './listing.ts';
 import { readFileOrPipe, readRegularFile, UnusableFile } from './read-file.ts';
 import type { Source, WrittenResource } from './source.ts';
 
+/** Size in bytes from which starting a thread is a small part of parsing a file. */
+const LARGE_BYTES = 2 * 1024 * 1024;
+
 /** Reads and parses one file. A file above the limit is rejected unread. */
 export function readUnit(path: string, maxFileBytes: number): readonly WrittenResource[] {
   try {
     return parseDocuments(readRegularFile(path, maxFileBytes), path, { maxFileBytes });
+  } catch (error) {
+    return rejected(path, maxFileBytes, error);
+  }
+}
+
+/** Reads and parses one file like {@link readUnit}, a large one without blocking. */
+export async function readUnitAsync(path: string, maxFileBytes: number): Promise<readonly WrittenResource[]> {
+  try {
+    const bytes = readRegularFile(path, maxFileBytes);
+    if (bytes.length < LARGE_BYTES) return parseDocuments(bytes, path, { maxFileBytes });
+    return resourcesOfUnit(await parseInThread(bytes, path, maxFileBytes));
   } catch (error) {
     return rejected(path, maxFileBytes, error);
   }

@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parseInThread } from '../../src/parse/parse-in-thread.ts';
+import { parseUnit } from '../../src/parse/parse.ts';
+import { directorySource } from '../../src/source/directory.ts';
+import type { WrittenResource } from '../../src/source/source.ts';
+
+const LIMIT = 16 * 1024 * 1024;
+const upstream = (name: string): string => `kind: Upstream\nmetadata: {name: ${name}}\n`;
+
+/** Units with content that is hard to send to another thread, or is rejected. */
+const UNITS: Readonly<Record<string, string | Buffer>> = {
+  'numbers.yaml': 'a: .inf\nb: -0.0\nc: .nan\nd: 12345678901234567890\ne: 1e3\n',
+  'numbers-in-json.yaml': 'a: 1.5\nb: 0x1f\nc: 1e3\nd: ~\n',
+  'keys.yaml': '__proto__: {a: 1}\ntoJSON: text\n"\\uD800": lone\n',
+  'shared.yaml': 'a: &x {b: [1]}\nc: *x\n',
+  'documents.yaml': `${upstream('one')}---\nkind: [\n---\n# nothing\n---\n${upstream('four')}`,
+  'duplicate.yaml': 'kind: Upstream\nkind: Upstream\n',
+  'list.yaml': `kind: List\nitems:\n  - kind: Upstream\n    metadata: {name: in-list}\n`,
+  'object.json': '{"kind": "Upstream", "metadata": {"name": "json"}}',
+  'broken.json': '{"kind": }',
+  'text.yaml': 'just text\n',
+  'empty.yaml': '',
+  'comment.yaml': '# nothing\n',
+  'control.yaml': 'a: \u0007\n',
+  'latin1.yaml': Buffer.from('kind: Upstream\nname: \xe9\n', 'latin1'),
+};
+
+describe('parseInThread', () => {
+  for (const [unit, content] of Object.entries(UNITS)) {
+    it(`parses ${unit} as the thread of the caller does`, async () => {
+      const bytes = Buffer.from(content);
+      const parsed = await parseInThread(bytes, unit, LIMIT);
+      // Fields without a value are not sent.
+      expect(JSON.stringify(parsed)).to.equal(JSON.stringify(parseUnit(bytes, unit)));
+      for (const [i, { value }] of parseUnit(bytes, unit).documents.entries())
+        expect(parsed.documents[i]!.value).to.deep.equal(value);
+    });
+  }
+
+  it('rejects bytes above the limit', async () => {
+    const { problem } = await parseInThread(Buffer.from(upstream('a')), 'a.yaml', 10);
+    expect(problem?.code).to.equal('FILE_TOO_LARGE');
+  });
+
+  it('is used for large files of a directory, whose problems keep their positions', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'large-'));
+    try {
+      const path = join(directory, 'large.yaml');
+      const padding = `# ${'x'.repeat(98)}\n`.repeat(25_000);
+      writeFileSync(path, `${padding}${upstream('one')}---\nkind: [\n---\n${upstream('three')}  bad: 1\n`);
+      let written: readonly WrittenResource[] = [];
+      const source = directorySource(directory, { watch: false });
+      await source.start((change) => (written = change.get(path)!));
+      await source.close();
+      expect(written.map(({ origin }) => origin.line)).to.deep.equal([25_001, 25_004, 25_006]);
+      expect(written[1]!.issues[0]!.origin).to.include({ file: path, line: 25_005 });
+      expect(written[2]!.issues).to.have.lengthOf(1);
+      expect(written[0]!.locate(['metadata', 'name'], 'value')).to.deep.equal({ file: path, line: 25_002, column: 18 });
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+});
