@@ -6,6 +6,11 @@ import { UpgradeStream } from './http2/upgrade-stream.ts';
 import type { ListenLimits } from './limits.ts';
 
 const NONE: readonly ServerResponse[] = [];
+/**
+ * Maximum number of requests in progress on a connection, as with the streams of HTTP/2: a client that sends more without waiting for
+ * responses has to send the rest again on another connection.
+ */
+const MAX_IN_PROGRESS = 1_024;
 
 /** One client connection, from its first byte (after the handshake) to its end. */
 export class Connection {
@@ -14,6 +19,8 @@ export class Connection {
   requests = 0;
   /** Number of requests whose response has not ended. */
   inflight = 0;
+  /** Number of requests that were not served, because the connection closes with an earlier response. */
+  dropped = 0;
   /** The newest request, until its response has ended. */
   req: IncomingMessage | undefined;
   res: ServerResponse | undefined;
@@ -70,11 +77,17 @@ export const connectionOf = (socket: object): Connection | undefined => (socket 
 /** Returns false if a request must not be served: the connection closes with an earlier response. */
 export const acceptsRequests = ({ refused, res }: Connection): boolean => !refused && res?.shouldKeepAlive !== false;
 
+/** Counts a request that is not served. Node parses all that a client sends, so that a client that goes on is disconnected. */
+export function dropRequest(connection: Connection): void {
+  if (++connection.dropped > MAX_IN_PROGRESS) connection.socket.destroy();
+}
+
 /** Records a request; the connection is not idle until its response closes. */
 export function beginRequest(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
   connection.inflight++;
   connection.requests++;
-  if (connection.requests === connection.limits.maxRequestsPerConnection) connection.closing = true;
+  if (connection.requests === connection.limits.maxRequestsPerConnection || connection.inflight === MAX_IN_PROGRESS)
+    connection.closing = true;
   if (connection.res) connection.earlier = [...connection.earlier, connection.res];
   connection.req = req;
   connection.res = res;

@@ -13,7 +13,7 @@ import type { Http2Response } from './http2/http2-response.ts';
 import { toWebSocketHandshake, UpgradeStream } from './http2/upgrade-stream.ts';
 import type { ListenLimits } from './limits.ts';
 import type { ListenStats } from './listen-stats.ts';
-import { beginRequest, connectionOf, acceptsRequests, type Connection } from './connection.ts';
+import { acceptsRequests, beginRequest, connectionOf, dropRequest, type Connection } from './connection.ts';
 import { refusal, type Refusal } from '../check/refusal.ts';
 import { writeProperCase, type HeaderCase } from '../http1/header-case.ts';
 import type { MemoryWatch } from './memory-watch.ts';
@@ -61,7 +61,7 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
   function take(req: IncomingMessage, res: ServerResponse, prepare?: typeof continueWhenRead): void {
     const connection = connectionOf(req.socket);
     if (connection?.standIn) return connection.standIn(res);
-    if (!connection || !acceptsRequests(connection)) return;
+    if (!connection || !acceptsRequests(connection)) return void (connection && dropRequest(connection));
     countHttp1(connection);
     beginRequest(connection, req, res);
     if (headerCase === 'proper') writeProperCase(res);
