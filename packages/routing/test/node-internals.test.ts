@@ -458,6 +458,41 @@ describe('internals of Node', () => {
     expect(queued).to.deep.equal([true, 5, false]);
   });
 
+  it('Socket._write, _writev, _final, _destroy: called for all that is sent, and the end (http1/queued-text.ts)', async () => {
+    const calls: string[] = [];
+    class Recorded extends Socket {
+      override _write(...args: Parameters<Socket['_write']>): void {
+        calls.push('write');
+        super._write(...args);
+      }
+      override _writev(...args: Parameters<NonNullable<Socket['_writev']>>): void {
+        calls.push('writev');
+        super._writev!(...args);
+      }
+      override _final(...args: Parameters<Socket['_final']>): void {
+        calls.push('final');
+        super._final(...args);
+      }
+      override _destroy(...args: Parameters<Socket['_destroy']>): void {
+        calls.push('destroy');
+        super._destroy(...args);
+      }
+    }
+    const port = await listen(
+      createNetServer((socket) => {
+        Object.setPrototypeOf(socket, Recorded.prototype);
+        socket.write('a');
+        socket.cork();
+        socket.write('b');
+        socket.write('c');
+        socket.uncork();
+        socket.destroySoon();
+      }),
+    );
+    expect(await exchange(port, '')).to.equal('abc');
+    expect(calls).to.deep.equal(['write', 'writev', 'final', 'destroy']);
+  });
+
   it('Socket._paused: true while a server does not parse because responses wait (listen/http1/feed-parser.ts)', async () => {
     const requests: ServerResponse[] = [];
     const port = await serving((_req, res) => {
