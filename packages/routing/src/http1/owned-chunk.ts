@@ -1,13 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { isReleasable } from './spare-buffers.ts';
 
 const EMITTED = Symbol('edge-gateway.emitted-chunk');
 const WAITING = Symbol('edge-gateway.waiting-chunk');
 type Carrier = IncomingMessage & { [EMITTED]?: Buffer | undefined; [WAITING]?: Buffer | undefined };
 
-/** Pushes a chunk into the body of a request that nobody else has: who receives it may own it, see {@link ownsChunk}. */
+/** Pushes a releasable chunk into the body of a request that nobody else has: who receives it may own it, see {@link ownsChunk}. */
 export function pushOwned(req: IncomingMessage, chunk: Buffer, push: (chunk: Buffer) => boolean): boolean {
-  if (!isReleasable(chunk)) return push(chunk);
   const isNext = req.readableLength === 0;
   setEmitted(req, chunk);
   const more = push(chunk);
@@ -16,12 +14,15 @@ export function pushOwned(req: IncomingMessage, chunk: Buffer, push: (chunk: Buf
   return more;
 }
 
-/** Reads from the body of a request, which then emits the chunk that waits longest. */
+/** True if such a chunk is the next one to be read, see {@link readOwned}. */
+export function hasOwned(req: IncomingMessage): boolean {
+  return (req as Carrier)[WAITING] !== undefined;
+}
+
+/** Reads from the body of a request, which then emits a chunk that was pushed. */
 export function readOwned(req: IncomingMessage, read: () => unknown): unknown {
-  const waiting = (req as Carrier)[WAITING];
-  if (!waiting) return read();
   // Without flow, what `read` returns may be kept, and be put back.
-  if (req.readableFlowing) setEmitted(req, waiting);
+  if (req.readableFlowing) setEmitted(req, (req as Carrier)[WAITING]!);
   const chunk: unknown = read();
   (req as Carrier)[EMITTED] = undefined;
   if (chunk !== null) (req as Carrier)[WAITING] = undefined;
