@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import { IncomingMessage } from 'node:http';
 
 const EMITTED = Symbol('edge-gateway.emitted-chunk');
 const WAITING = Symbol('edge-gateway.waiting-chunk');
@@ -36,6 +36,13 @@ export function ownsChunk(req: IncomingMessage, chunk: Buffer): boolean {
 
 /** Only one listener can own a chunk. Counted before: one that is called once is removed before it is called. */
 function setEmitted(req: IncomingMessage, chunk: Buffer): void {
-  const isOwned = req.listenerCount('data') === 1 && req.listenerCount('readable') === 0;
+  const isOwned = req.listenerCount('data') === 1 && req.listenerCount('readable') === 0 && !isObserved(req);
   (req as Carrier)[EMITTED] = isOwned ? chunk : undefined;
+}
+
+const { emit } = IncomingMessage.prototype;
+
+/** True if middleware has replaced the functions that see the chunks, and may keep them. */
+function isObserved(req: IncomingMessage): boolean {
+  return req.emit !== emit || Object.hasOwn(req, 'push') || Object.hasOwn(req, 'read');
 }

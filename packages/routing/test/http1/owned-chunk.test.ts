@@ -1,0 +1,73 @@
+import { createServer, IncomingMessage, type ServerResponse } from 'node:http';
+import { Socket, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { ownsChunk } from '../../src/http1/owned-chunk.ts';
+import { BodyRequest } from '../../src/listen/http1/body-request.ts';
+
+const LARGE = Buffer.alloc(32 * 1024, 'a');
+/** Returns a chunk that is the only view of its memory. */
+const chunkOf = (data: Buffer): Buffer => Buffer.from(new Uint8Array(data).buffer);
+
+describe('a chunk of a body', () => {
+  const sockets: Socket[] = [];
+
+  /** Pushes a chunk, and returns whether its first listener owns it. */
+  async function isOwned(prepare: (req: IncomingMessage) => void, chunk = chunkOf(LARGE)): Promise<boolean> {
+    const socket = new Socket();
+    sockets.push(socket);
+    const req = new BodyRequest(socket);
+    const received = Promise.withResolvers<boolean>();
+    req.on('data', (data: Buffer) => received.resolve(ownsChunk(req, data)));
+    prepare(req);
+    req.push(chunk);
+    return received.promise;
+  }
+
+  afterEach(() => sockets.splice(0).forEach((each) => each.destroy()));
+
+  it('is owned by its only listener', async () => {
+    expect(await isOwned(() => {})).to.equal(true);
+  });
+
+  it('is not owned if it is short or shares its memory', async () => {
+    expect(await isOwned(() => {}, Buffer.from('short'))).to.equal(false);
+    expect(await isOwned(() => {}, chunkOf(LARGE).subarray(1))).to.equal(false);
+  });
+
+  const others: readonly (readonly [string, (req: IncomingMessage) => void])[] = [
+    ['another listener', (req) => void req.on('data', () => {})],
+    ['a listener that is called once', (req) => void req.once('data', () => {})],
+    ['a replaced emit', (req) => void (req.emit = req.emit.bind(req))],
+    ['a replaced push', (req) => void (req.push = req.push.bind(req))],
+    ['a replaced read', (req) => void (req.read = req.read.bind(req))],
+  ];
+  for (const [what, prepare] of others)
+    it(`is not owned if ${what} receives it too`, async () => {
+      expect(await isOwned(prepare)).to.equal(false);
+    });
+
+  it('is not owned by a reader that does not let the body flow', async () => {
+    const socket = new Socket();
+    sockets.push(socket);
+    const req = new BodyRequest(socket);
+    req.push(chunkOf(LARGE));
+    const chunk = req.read() as Buffer;
+    expect([chunk.length, ownsChunk(req, chunk)]).to.deep.equal([LARGE.length, false]);
+  });
+
+  it('is owned as it is received by a server', async () => {
+    const owned: boolean[] = [];
+    const server = createServer({ IncomingMessage: BodyRequest }, (req: IncomingMessage, res: ServerResponse) => {
+      req.on('data', (chunk: Buffer) => owned.push(chunk.length < 8 * 1024 || ownsChunk(req, chunk)));
+      req.on('end', () => res.end());
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: Buffer.alloc(1024 * 1024) });
+    server.close();
+    server.closeAllConnections();
+    expect(owned).to.not.include(false);
+    expect(owned.length).to.be.greaterThan(1);
+  });
+});
