@@ -2,7 +2,17 @@ import { IncomingMessage } from 'node:http';
 
 const EMITTED = Symbol('edge-gateway.emitted-chunk');
 const WAITING = Symbol('edge-gateway.waiting-chunk');
-type Carrier = IncomingMessage & { [EMITTED]?: Buffer | undefined; [WAITING]?: Buffer | undefined };
+const PUSH = Symbol('edge-gateway.push');
+type Carrier = IncomingMessage & {
+  [EMITTED]?: Buffer | undefined;
+  [WAITING]?: Buffer | undefined;
+  [PUSH]?: IncomingMessage['push'];
+};
+
+/** Replaces `push` of a request by a function that keeps no chunk. */
+export function replacePush(req: IncomingMessage, push: IncomingMessage['push']): void {
+  req.push = (req as Carrier)[PUSH] = push;
+}
 
 /** Pushes a releasable chunk into the body of a request that nobody else has: who receives it may own it, see {@link ownsChunk}. */
 export function pushOwned(req: IncomingMessage, chunk: Buffer, push: (chunk: Buffer) => boolean): boolean {
@@ -44,5 +54,6 @@ const { emit } = IncomingMessage.prototype;
 
 /** True if middleware has replaced the functions that see the chunks, and may keep them. */
 function isObserved(req: IncomingMessage): boolean {
-  return req.emit !== emit || Object.hasOwn(req, 'push') || Object.hasOwn(req, 'read');
+  const isReplaced = Object.hasOwn(req, 'push') && req.push !== (req as Carrier)[PUSH];
+  return isReplaced || req.emit !== emit || Object.hasOwn(req, 'read');
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Connection } from './connection.ts';
 import { refusal, type Refusal } from '../check/refusal.ts';
 import { Expectation } from '../http1/expectation.ts';
+import { replacePush } from '../http1/owned-chunk.ts';
 import { forbiddenTrailer } from '../http1/trailers.ts';
 
 /**
@@ -17,7 +18,7 @@ export function watchBody(connection: Connection, req: IncomingMessage, onProble
     return (stopped = true);
   };
   const push = req.push.bind(req);
-  req.push = (chunk: Buffer | null) => {
+  replacePush(req, (chunk: Buffer | null) => {
     if (stopped) return true;
     if (chunk !== null) {
       bytes += chunk.length;
@@ -28,7 +29,7 @@ export function watchBody(connection: Connection, req: IncomingMessage, onProble
     if (rawTrailers.length > 2 * maxHeaders) return stop(refusal('ERR_ROUTING_TOO_MANY_HEADERS'));
     const detail = forbiddenTrailer(rawTrailers);
     return detail === undefined ? push(null) : stop(refusal('ERR_ROUTING_BAD_TRAILER', { detail }));
-  };
+  });
 }
 
 /**

@@ -2,7 +2,7 @@ import { createServer, IncomingMessage, type ServerResponse } from 'node:http';
 import { Socket, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { expect } from 'chai';
-import { ownsChunk } from '../../src/http1/owned-chunk.ts';
+import { ownsChunk, replacePush } from '../../src/http1/owned-chunk.ts';
 import { BodyRequest } from '../../src/listen/http1/body-request.ts';
 
 const LARGE = Buffer.alloc(32 * 1024, 'a');
@@ -33,6 +33,15 @@ describe('a chunk of a body', () => {
   it('is not owned if it is short or shares its memory', async () => {
     expect(await isOwned(() => {}, Buffer.from('short'))).to.equal(false);
     expect(await isOwned(() => {}, chunkOf(LARGE).subarray(1))).to.equal(false);
+  });
+
+  it('is owned if code that keeps no chunk has replaced push', async () => {
+    expect(await isOwned((req) => replacePush(req, req.push.bind(req)))).to.equal(true);
+    const prepare = (req: IncomingMessage): void => {
+      replacePush(req, req.push.bind(req));
+      req.push = req.push.bind(req);
+    };
+    expect(await isOwned(prepare)).to.equal(false);
   });
 
   const others: readonly (readonly [string, (req: IncomingMessage) => void])[] = [
