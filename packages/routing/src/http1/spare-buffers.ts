@@ -2,10 +2,8 @@
 const READ_BYTES = 64 * 1024;
 /** From this size on, passing on a whole buffer of a socket is cheaper than copying from it. */
 export const LARGE = READ_BYTES / 2;
-/** Size of the buffers that frames are written from: the data of a read, with the heads of its frames. */
-export const FRAMES_BYTES = READ_BYTES + 4 * 1024;
 /** Sizes of the buffers that are used again. */
-const SIZES = [16 * 1024, 32 * 1024, READ_BYTES, FRAMES_BYTES] as const;
+const SIZES = [16 * 1024, 32 * 1024, READ_BYTES] as const;
 /** Shorter data is not worth such a buffer: most of it would stay empty. */
 const MIN_BYTES = SIZES[0] / 2;
 /** What waits to be used again, for each size. */
@@ -19,9 +17,6 @@ const known = new WeakSet<ArrayBufferLike>();
 
 /** Returns a buffer that a socket can be read into. */
 export const allocateBuffer = (): Buffer => allocate(READ_BYTES);
-
-/** Returns a buffer that frames can be written from. */
-export const allocateFrames = (): Buffer => allocate(FRAMES_BYTES);
 
 /** Returns a copy of the bytes from `start` to `end`. A long one is the only view of a buffer that can be used again, see {@link reuse}. */
 export function copyOf(buffer: Buffer, start: number, end: number): Buffer {

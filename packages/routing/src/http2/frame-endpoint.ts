@@ -2,11 +2,10 @@ import type { Socket } from 'node:net';
 import { checkLength, FrameReader, type FrameSink, type ReceivedFrame } from './frame-reader.ts';
 import * as frames from './frame-types.ts';
 import { frameHead, uint32 } from './frame-types.ts';
-import { FrameWriter, type SendingStream } from './frame-writer.ts';
+import { FrameWriter, type SendingStream, type Written } from './frame-writer.ts';
 import { HeaderBlocks, type HeaderBlock } from './header-blocks.ts';
 import { encodeFields, NO_TABLE } from './hpack-encoder.ts';
 import { JoinedData } from './joined-data.ts';
-import type { Written } from './joined-frames.ts';
 import { PeerSettings } from './peer-settings.ts';
 import { connectionError, ConnectionError } from './protocol-errors.ts';
 

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
 import { CONTINUATION, END_HEADERS, END_STREAM, frameHead, HEADERS } from './frame-types.ts';
-import { JoinedFrames, type Written } from './joined-frames.ts';
 import { connectionError } from './protocol-errors.ts';
 
 /** Data up to this length is copied into the text around it. */
@@ -18,6 +17,9 @@ export interface SendingStream {
   sendFrame(): boolean;
 }
 
+/** Called when data was written to the socket, or will never be. */
+export type Written = (error?: Error | null) => void;
+
 /** The part of a connection that its writer uses. */
 export interface WriterConnection {
   /** What may still be sent. */
@@ -31,9 +33,7 @@ export class FrameWriter {
   readonly #socket: Socket;
   readonly #connection: WriterConnection;
   /** Text in latin1, or data. */
-  #parts: (string | Buffer | JoinedFrames)[] = [];
-  /** True if data is joined with its frames. */
-  readonly #joins: boolean;
+  #parts: (string | Buffer)[] = [];
   #text = '';
   #bytes = 0;
   #acknowledgements = 0;
@@ -47,7 +47,6 @@ export class FrameWriter {
   constructor(socket: Socket, connection: WriterConnection) {
     this.#socket = socket;
     this.#connection = connection;
-    this.#joins = 'encrypted' in socket;
   }
 
   send(text: string): void {
@@ -74,8 +73,7 @@ export class FrameWriter {
     this.#text += head;
     if (data.length <= SMALL) this.#text += data.toString('latin1');
     else {
-      if (this.#joins) this.#join(this.#text, data);
-      else this.#parts.push(this.#text, data);
+      this.#parts.push(this.#text, data);
       this.#bytes += this.#text.length + data.length;
       this.#text = '';
     }
@@ -137,11 +135,15 @@ export class FrameWriter {
     let hasRoom = true;
     if (parts.length === 0) hasRoom = this.#socket.write(text, 'latin1', written);
     else {
-      if (text !== '') this.#addText(text);
       this.#parts = [];
-      if (parts.length > 1) this.#socket.cork();
-      parts.forEach((part, i) => (hasRoom = this.#writePart(part, i === parts.length - 1 ? written : undefined)));
-      if (parts.length > 1) this.#socket.uncork();
+      if (text !== '') parts.push(text);
+      this.#socket.cork();
+      parts.forEach((part, i) => {
+        const after = i === parts.length - 1 ? written : undefined;
+        hasRoom =
+          typeof part === 'string' ? this.#socket.write(part, 'latin1', after) : this.#socket.write(part, after);
+      });
+      this.#socket.uncork();
     }
     // Only what the socket did not take at once waits.
     this.#isBlocked = !hasRoom && this.#socket.writableNeedDrain;
@@ -152,30 +154,6 @@ export class FrameWriter {
     this.#isStopped = true;
     this.#streams.clear();
     this.#takeWaiting()?.(stopped());
-  }
-
-  #addText(text: string): void {
-    if (this.#joins) this.#join(text);
-    else this.#parts.push(text);
-  }
-
-  /** Adds frames to the last buffer, or to another one. What does not fit into any is written as it is. */
-  #join(text: string, data?: Buffer): void {
-    const parts = this.#parts;
-    const last = parts.at(-1);
-    if (last instanceof JoinedFrames && last.add(text, data)) return;
-    if (JoinedFrames.holds(text.length + (data?.length ?? 0))) {
-      const next = new JoinedFrames();
-      next.add(text, data);
-      parts.push(next);
-    } else if (data) parts.push(text, data);
-    else parts.push(text);
-  }
-
-  #writePart(part: string | Buffer | JoinedFrames, written: Written | undefined): boolean {
-    if (typeof part === 'string') return this.#socket.write(part, 'latin1', written);
-    if (part instanceof JoinedFrames) return this.#socket.write(part.bytes, part.releaseWhenSent(written));
-    return this.#socket.write(part, written);
   }
 
   #takeWaiting(): Written | undefined {

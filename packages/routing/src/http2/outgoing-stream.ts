@@ -1,7 +1,6 @@
 import * as frames from './frame-types.ts';
 import { frameHead } from './frame-types.ts';
-import type { SendingStream } from './frame-writer.ts';
-import type { Written } from './joined-frames.ts';
+import type { SendingStream, Written } from './frame-writer.ts';
 import type { PeerSettings } from './peer-settings.ts';
 import { connectionError } from './protocol-errors.ts';
 

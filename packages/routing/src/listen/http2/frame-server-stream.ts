@@ -1,6 +1,6 @@
 import { constants, type OutgoingHttpHeaders } from 'node:http2';
 import { HIGH_WATER_BYTES, OutgoingStream, type StreamConnection } from '../../http2/outgoing-stream.ts';
-import type { Written } from '../../http2/joined-frames.ts';
+import type { Written } from '../../http2/frame-writer.ts';
 import type { DecodedFields } from '../../http2/hpack-decoder.ts';
 import { connectionError } from '../../http2/protocol-errors.ts';
 import { ReceivedMessage } from '../../http2/received-message.ts';

@@ -1,7 +1,7 @@
 import { constants, type OutgoingHttpHeaders } from 'node:http2';
 import { checkField } from '../../http1/request-head.ts';
 import * as frames from '../../http2/frame-types.ts';
-import type { Written } from '../../http2/joined-frames.ts';
+import type { Written } from '../../http2/frame-writer.ts';
 import type { DecodedFields } from '../../http2/hpack-decoder.ts';
 import { OutgoingStream, type StreamConnection } from '../../http2/outgoing-stream.ts';
 import { connectionError } from '../../http2/protocol-errors.ts';
