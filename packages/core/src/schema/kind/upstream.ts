@@ -64,7 +64,7 @@ const fields = f.block(f.oneOf(Object.keys(UPSTREAM_TYPES)), {
     '`USE_DOWNSTREAM_PROTOCOL` sends requests of HTTP/2 clients over HTTP/2 and others over HTTP/1.1. `USE_CONFIGURED_PROTOCOL` applies `useHttp2`.',
   ),
   useHttp2: f.flag(
-    'Sends requests over HTTP/2; without TLS with prior knowledge. WebSockets still use HTTP/1.1. Default: true for gRPC services, else false.',
+    'Sends requests over HTTP/2; without TLS with prior knowledge. WebSockets use HTTP/1.1 if the server does not support them over HTTP/2. Default: true for gRPC services, else false.',
   ),
   initialStreamWindowSize: f.int(
     'HTTP/2: bytes of the body of one response that are received before a slow client has read them.',
@@ -115,7 +115,7 @@ const fields = f.block(f.oneOf(Object.keys(UPSTREAM_TYPES)), {
       { minimum: 1, maximum: 3, default: 1 },
     ),
   }),
-  disableIstioAutoMtls: f.flag('Does not enable mesh TLS automatically. This is always so.'),
+  disableIstioAutoMtls: f.flag('Disables automatic mesh TLS, which the gateway never enables.'),
   ...UPSTREAM_TYPES,
 });
 /** `spec` of an Upstream. */

@@ -48,7 +48,7 @@ const listener = f.block({
   ),
   socketOptions: f.list(
     socketOption,
-    'Socket options of client connections, by the numbers of Linux (level/name): `SO_KEEPALIVE` 1/9, `TCP_NODELAY` 6/1 (on unless set to 0), `TCP_KEEPIDLE` 6/4 and `TCP_KEEPINTVL` 6/5 in seconds, `TCP_KEEPCNT` 6/6, `IP_TOS` 0/1 and `IPV6_TCLASS` 41/67. `SO_REUSEADDR` 1/2 is always on. Others have no effect, with a warning, because Node cannot set them.',
+    'Socket options of client connections, identified by the numbers of Linux (level/name): `SO_KEEPALIVE` 1/9, `TCP_NODELAY` 6/1 (on unless set to 0), `TCP_KEEPIDLE` 6/4 and `TCP_KEEPINTVL` 6/5 in seconds, `TCP_KEEPCNT` 6/6, `IP_TOS` 0/1 and `IPV6_TCLASS` 41/67. `SO_REUSEADDR` 1/2 is always on. Others have no effect, with a warning, because Node cannot set them.',
   ),
   proxyProtocol: f.of(
     proxyProtocol,
