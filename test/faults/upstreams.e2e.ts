@@ -90,7 +90,7 @@ describe('broken upstreams behind a gateway', () => {
     });
   }
 
-  it('each invalid response gives 502, the next request is served on another connection', async () => {
+  it('each invalid response results in 502, the next request is served on another connection', async () => {
     const ODD = [
       'HTTP/1.1 099 Low\r\ncontent-length: 0\r\n\r\n',
       'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
@@ -144,7 +144,7 @@ describe('broken upstreams behind a gateway', () => {
     await expectIdle();
   });
 
-  it('200 uploads are answered early: each response arrives whole, the uploads stop', async () => {
+  it('200 uploads get an early response: each response arrives completely, the uploads stop', async () => {
     const body = 'too large '.repeat(1000);
     await start();
     act = (socket, head) => {

@@ -17,7 +17,7 @@ export async function until<T>(check: () => Promise<T> | T, what = String(check)
 /** How long a value must stay the same to count as still: longer than other processes keep a busy machine from running this one. */
 const STILL_MS = 250;
 
-/** Waits until a number has stopped changing, e.g. that of bytes that fit into the buffers on a way. */
+/** Waits until a number has stopped changing, e.g. that of the bytes that fit into the buffers of a connection. */
 export async function untilStill(read: () => number): Promise<void> {
   let before = Number.NaN;
   let since = 0;

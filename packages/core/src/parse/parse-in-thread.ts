@@ -3,8 +3,8 @@ import { parseUnit, type ParsedUnit } from './parse.ts';
 import type { ParseJob, ParseMessage } from './parse-thread.ts';
 
 /**
- * Parses a large unit in a thread, with the same result as {@link parseUnit}. Parsing takes some twenty times as much memory as the text, which is returned when the thread
- * ends; in the heap of the process it would be copied and collected for long.
+ * Parses a large unit in a thread, with the same result as {@link parseUnit}. Parsing needs about twenty times as much memory as the text. A thread returns this memory
+ * when it ends; in the heap of the process, garbage collections would take long to copy and free it.
  */
 export async function parseInThread(bytes: Uint8Array, unit: string, maxFileBytes: number): Promise<ParsedUnit> {
   const file = import.meta.url.endsWith('.ts') ? './parse-thread.ts' : './parse-thread.js';
@@ -13,7 +13,7 @@ export async function parseInThread(bytes: Uint8Array, unit: string, maxFileByte
     const message = await messageOf(new Worker(new URL(file, import.meta.url), { execArgv: [], workerData: job }));
     return typeof message === 'string' ? (JSON.parse(message) as ParsedUnit) : message;
   } catch {
-    // Without enough memory or permission for a thread.
+    // The process lacks the memory or the permission for a thread.
     return parseUnit(bytes, unit, { maxFileBytes });
   }
 }
@@ -22,7 +22,7 @@ function messageOf(worker: Worker): Promise<ParseMessage> {
   return new Promise((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', reject);
-    // After its messages.
+    // Emitted after its messages.
     worker.once('exit', (code) => reject(new Error(`the thread ended with ${code}`)));
   });
 }

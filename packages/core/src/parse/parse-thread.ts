@@ -19,7 +19,7 @@ const message: ParseMessage = isJson ? JSON.stringify(parsed) : parsed;
 // oxlint-disable-next-line require-post-message-target-origin
 parentPort!.postMessage(message);
 
-/** Returns true for a value that is the same after conversion to JSON and back. YAML has further numbers, as `.inf`. */
+/** Returns true for a value that is the same after conversion to JSON and back. YAML has other numbers, such as `.inf`. */
 function isRepresentable(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
   if (typeof value !== 'object') return typeof value !== 'bigint';

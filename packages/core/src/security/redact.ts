@@ -88,8 +88,8 @@ function redactJson(text: string): string | undefined {
 }
 
 /**
- * Returns a value without secrets; parts without any are the same objects, because most resources have none. `parent` is the field with the value; that of
- * the list for its elements. `inSecret` is true inside a Secret.
+ * Returns a value without secrets. Parts without secrets are returned as they are, because most resources have none. `parent` is the field with the value, or that of
+ * the list that has it as an element. `inSecret` is true inside a Secret.
  */
 function walk(value: unknown, parent: string | undefined, inSecret: boolean): unknown {
   if (typeof value === 'string') return redactText(value);
@@ -123,7 +123,7 @@ function walkObject(value: object, parent: string | undefined, inSecret: boolean
   return Object.fromEntries(kept.map(([key, inner]) => [key, changed.has(key) ? changed.get(key) : inner]));
 }
 
-/** What decides about the fields of an object. */
+/** Properties of an object that decide whether its fields are secret. */
 interface WalkedObject {
   readonly inSecret: boolean;
   /** True for a JWK. */

@@ -30,7 +30,7 @@ const UNITS: Readonly<Record<string, string | Buffer>> = {
 
 describe('parseInThread', () => {
   for (const [unit, content] of Object.entries(UNITS)) {
-    it(`parses ${unit} as the thread of the caller does`, async () => {
+    it(`parses ${unit} with the same result as in the thread of the caller`, async () => {
       const bytes = Buffer.from(content);
       const parsed = await parseInThread(bytes, unit, LIMIT);
       // Fields without a value are not sent.

@@ -123,7 +123,7 @@ describe('functions of upstreams in a cluster', () => {
     expect([body.metadata, body.spec]).to.deep.equal([{ ...REF, uid: 'u' }, {}]);
   });
 
-  it('are not removed if only the annotation claims them: the API server knows who has set a field', async () => {
+  it('are not removed if only the annotation claims them and another manager owns the fields', async () => {
     const fields = [owning('kubectl', 'Apply', 'add')];
     const spec = { rest: { transformations: { add: template('/mine') } } };
     const written = serve(upstreamOf(spec, fields, { 'discovery.vendor.io/functions': 'rest' }), 2);

@@ -9,12 +9,12 @@ type Carrier = IncomingMessage & {
   [PUSH]?: IncomingMessage['push'];
 };
 
-/** Replaces `push` of a request by a function that keeps no chunk. */
+/** Replaces `push` of a request with a function that keeps no chunks. */
 export function replacePush(req: IncomingMessage, push: IncomingMessage['push']): void {
   req.push = (req as Carrier)[PUSH] = push;
 }
 
-/** Pushes a releasable chunk into the body of a request that nobody else has: who receives it may own it, see {@link ownsChunk}. */
+/** Pushes a releasable chunk, to which there is no other reference, into the body of a request. Its receiver may own it, see {@link ownsChunk}. */
 export function pushOwned(req: IncomingMessage, chunk: Buffer, push: (chunk: Buffer) => boolean): boolean {
   const isNext = req.readableLength === 0;
   setEmitted(req, chunk);
@@ -31,7 +31,7 @@ export function hasOwned(req: IncomingMessage): boolean {
 
 /** Reads from the body of a request, which then emits a chunk that was pushed. */
 export function readOwned(req: IncomingMessage, read: () => unknown): unknown {
-  // Without flow, what `read` returns may be kept, and be put back.
+  // While the stream does not flow, a caller of `read` may keep the chunk, or put it back.
   if (req.readableFlowing) setEmitted(req, (req as Carrier)[WAITING]!);
   const chunk: unknown = read();
   (req as Carrier)[EMITTED] = undefined;
@@ -39,12 +39,12 @@ export function readOwned(req: IncomingMessage, read: () => unknown): unknown {
   return chunk;
 }
 
-/** Returns true for a listener that has just received this chunk, if nobody else has it. */
+/** Returns true if a listener that has just received this chunk is its only receiver. */
 export function ownsChunk(req: IncomingMessage, chunk: Buffer): boolean {
   return (req as Carrier)[EMITTED] === chunk;
 }
 
-/** Only one listener can own a chunk. Counted before: one that is called once is removed before it is called. */
+/** A chunk has an owner only if there is one listener. Listeners are counted before the event, because `once` removes one before it is called. */
 function setEmitted(req: IncomingMessage, chunk: Buffer): void {
   const isOwned = req.listenerCount('data') === 1 && req.listenerCount('readable') === 0 && !isObserved(req);
   (req as Carrier)[EMITTED] = isOwned ? chunk : undefined;

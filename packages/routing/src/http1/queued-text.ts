@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { Socket } from 'node:net';
 import { allowDirectWrites, writeFirst, writesDirectly, writeText, type WriteObserver } from './write-text.ts';
 
-/** Texts that are written before the end of the turn, so that none waits for many others. */
+/** Number of texts that are written without waiting for the end of the turn, so that none waits for many others. */
 const MAX_TEXTS = 32;
 
 /** Called at the end of a write, with the reason if it failed. */
@@ -54,7 +54,7 @@ class QueuedText implements WriteObserver {
   }
 }
 
-/** A socket that can have a queued text. That is written before anything else, and before the end. */
+/** A socket that can have a queued text, which is written before any later data and before the end. */
 class QueueingSocket extends Socket {
   override _write(...args: Parameters<Socket['_write']>): void {
     writeQueued(this);
@@ -87,13 +87,13 @@ export function allowQueuedTexts(socket: Socket): void {
 
 let texts: QueuedText[] = [];
 let isScheduled = false;
-/** Settled when the texts are written. Unlike a function that is called then, what follows it keeps its asynchronous context. */
+/** Resolves when the texts are written. A reaction of a promise keeps its asynchronous context, unlike a callback in a list. */
 let written: PromiseWithResolvers<void> | undefined;
 
 /**
  * Writes a text with one byte for each character, at the end of this turn of the event loop, together with those for other
- * sockets: their receivers are then woken less often, which is a third of what a short write costs. `onWritten` is called when
- * all of it is written, or cannot be. A failure destroys the socket.
+ * sockets: this wakes their receivers less often, and waking them is a third of the cost of a short write. `onWritten` is called when
+ * all of it is written, or writing it has failed. A failure destroys the socket.
  */
 export function queueText(socket: Socket, text: string, onWritten?: OnWritten): void {
   writeQueued(socket);
@@ -111,7 +111,7 @@ export function queueText(socket: Socket, text: string, onWritten?: OnWritten): 
   setImmediate(endTurn);
 }
 
-/** True while a queued text of a socket is not written completely. */
+/** Returns true while a queued text of a socket is not completely written. */
 export const hasUnwrittenText = (socket: Socket): boolean => (socket as Carrier)[UNWRITTEN] !== undefined;
 
 /** Writes the queued text of a socket now, if there is one. */

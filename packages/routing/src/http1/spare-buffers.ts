@@ -2,15 +2,15 @@
 const READ_BYTES = 64 * 1024;
 /** From this size on, passing on a whole buffer of a socket is cheaper than copying from it. */
 export const LARGE = READ_BYTES / 2;
-/** Sizes of the buffers that are used again. */
+/** Sizes of the buffers that are reused. */
 const SIZES = [16 * 1024, 32 * 1024, READ_BYTES] as const;
 /** Shorter data is not worth such a buffer: most of it would stay empty. */
 const MIN_BYTES = SIZES[0] / 2;
-/** What waits to be used again, for each size. */
+/** Maximum memory that waits to be reused, for each size. */
 const MAX_SPARE_BYTES = 2 * 1024 * 1024;
 
-// Memory outside the heap that is allocated for each part of a body causes full garbage collections: one for every 64 MB or so, which takes
-// the longer the more the heap contains.
+// Allocating memory outside the heap for each part of a body causes full garbage collections, about one for every 64 MB. The more the heap
+// contains, the longer they take.
 const spare = new Map<number, Buffer[]>(SIZES.map((size) => [size, []]));
 /** The memory of all these buffers: others of the same size may have more than one view. */
 const known = new WeakSet<ArrayBufferLike>();
@@ -18,7 +18,7 @@ const known = new WeakSet<ArrayBufferLike>();
 /** Returns a buffer that a socket can be read into. */
 export const allocateBuffer = (): Buffer => allocate(READ_BYTES);
 
-/** Returns a copy of the bytes from `start` to `end`. A long one is the only view of a buffer that can be used again, see {@link reuse}. */
+/** Returns a copy of the bytes from `start` to `end`. A long one is the only view of a reusable buffer, see {@link reuse}. */
 export function copyOf(buffer: Buffer, start: number, end: number): Buffer {
   const length = end - start;
   const size = length < MIN_BYTES ? undefined : SIZES.find((each) => length <= each);
@@ -27,12 +27,12 @@ export function copyOf(buffer: Buffer, start: number, end: number): Buffer {
   return copy;
 }
 
-/** Returns true for a view of most of a buffer that can be used again. */
+/** Returns true for a view of at least half of a reusable buffer. */
 export function isReusable({ length, buffer }: Buffer): boolean {
   return length >= MIN_BYTES && 2 * length >= buffer.byteLength && known.has(buffer);
 }
 
-/** Uses the buffer of a view again. Nobody may need its data any more. */
+/** Makes the buffer of a view available again. Its data must no longer be needed. */
 export function reuse({ buffer }: Buffer): void {
   releaseBuffer(Buffer.from(buffer as ArrayBuffer));
 }
@@ -42,7 +42,7 @@ export function isReleasable(chunk: Buffer): boolean {
   return chunk.length >= MIN_BYTES && (chunk.length === chunk.buffer.byteLength || isReusable(chunk));
 }
 
-/** Releases the memory of a chunk, also without a garbage collection. Nobody may need it any more. */
+/** Releases the memory of a chunk without a garbage collection. Its data must no longer be needed. */
 export function release(chunk: Buffer): void {
   if (known.has(chunk.buffer)) reuse(chunk);
   else (chunk.buffer as ArrayBuffer).transfer(0);

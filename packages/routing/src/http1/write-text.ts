@@ -24,7 +24,7 @@ interface Internals {
 }
 type Carrier = Socket & Internals;
 
-/** Told the end of a write that was not complete at once, with the reason if it failed. */
+/** Receives the end of a write that did not complete immediately, with the reason if it failed. */
 export interface WriteObserver {
   onWritten(error?: Error | null): void;
 }
@@ -55,7 +55,7 @@ let spare = Request && new Request();
 
 /**
  * Writes a text with one byte for each character. Returns true if all of it was written at once, as nearly always; otherwise
- * tells the end of the write to `observer`. A failure destroys the socket.
+ * reports the end of the write to `observer`. A failure destroys the socket.
  *
  * It does what `socket.write` does, without the queue of the stream, which a text that is written at once does not need.
  */

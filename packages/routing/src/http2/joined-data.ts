@@ -1,15 +1,15 @@
 import { allocateBuffer, copyOf, LARGE, releaseBuffer } from '../http1/spare-buffers.ts';
 
-/** Data that more is joined to. Less is passed on frame by frame. */
+/** Minimum length of data to which the next frame is joined. Shorter data is passed on frame by frame. */
 const MIN_BYTES = 4096;
 
-/** Data of successive frames of a stream, in the buffer that it was read into or in one of its own: larger parts cost less. */
+/** Data of successive frames of a stream, joined because larger parts cost less: in the buffer that it was read into, or in its own. */
 export class JoinedData<Stream> {
   readonly stream: Stream;
   #buffer: Buffer;
   #start: number;
   #end: number;
-  /** True in a buffer of its own. */
+  /** True if the data is in its own buffer. */
   #isCopy = false;
 
   constructor(stream: Stream, buffer: Buffer, start: number, end: number) {
@@ -23,7 +23,7 @@ export class JoinedData<Stream> {
     return this.#end - this.#start;
   }
 
-  /** True if data of this length is joined. */
+  /** Returns true if data of this length can be joined. */
   accepts(length: number): boolean {
     return this.isWorthJoining && this.length + length <= 2 * LARGE;
   }
@@ -32,19 +32,19 @@ export class JoinedData<Stream> {
     return this.length >= MIN_BYTES;
   }
 
-  /** Adds data that follows in the same buffer: it is moved over the head of its frame. */
+  /** Adds data that follows in the same buffer, by moving it over the head of its frame. */
   move(start: number, end: number): void {
     this.#buffer.copyWithin(this.#end, start, end);
     this.#end += end - start;
   }
 
-  /** Adds data to a copy. */
+  /** Adds data from another buffer, in a copy. */
   copy(buffer: Buffer, start: number, end: number): void {
     this.keep();
     this.#end += buffer.copy(this.#buffer, this.#end, start, end);
   }
 
-  /** Keeps the data when the buffer that it was read into is used again. */
+  /** Copies the data, because the buffer that it was read into is about to be reused. */
   keep(): void {
     if (this.#isCopy) return;
     const copy = allocateBuffer();
@@ -59,13 +59,13 @@ export class JoinedData<Stream> {
   take(take: (buffer: Buffer, start: number, end: number) => Buffer): Buffer {
     if (!this.#isCopy) return take(this.#buffer, this.#start, this.#end);
     if (this.length >= LARGE) return this.#buffer.subarray(0, this.#end);
-    // What waits for its reader should not take much more memory than its bytes.
+    // Data that waits for its reader should not need much more memory than its length.
     const copy = copyOf(this.#buffer, 0, this.#end);
     releaseBuffer(this.#buffer);
     return copy;
   }
 
-  /** The data is not needed. */
+  /** Discards the data. */
   drop(): void {
     if (this.#isCopy) releaseBuffer(this.#buffer);
   }

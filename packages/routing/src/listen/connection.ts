@@ -77,7 +77,7 @@ export const connectionOf = (socket: object): Connection | undefined => (socket 
 /** Returns false if a request must not be served: the connection closes with an earlier response. */
 export const acceptsRequests = ({ refused, res }: Connection): boolean => !refused && res?.shouldKeepAlive !== false;
 
-/** Counts a request that is not served. Node parses all that a client sends, so that a client that goes on is disconnected. */
+/** Counts a request that is not served. Node parses everything that a client sends, so a client that continues to send requests is disconnected. */
 export function dropRequest(connection: Connection): void {
   if (++connection.dropped > MAX_IN_PROGRESS) connection.socket.destroy();
 }

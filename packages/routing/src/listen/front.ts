@@ -140,7 +140,7 @@ export function createFront(parts: FrontParts) {
     });
   }
   wire(server, serve);
-  // The log of a request that is rejected later than its connection closes contains it.
+  // Read now, because a request may be logged after its connection has closed.
   server.on('connection', localEndOf);
   server.on('clientError', (error: Error, socket) => onClientError(error as ClientError, socket as Socket));
   watchTimeouts(server);

@@ -56,7 +56,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
   /** For the connections of `proxies`. */
   let receiveFromProxy: ReceiveHeader | undefined;
   let receivePart: ReceivePart | undefined;
-  /** Missing without `socketOptions`. */
+  /** Sets `socketOptions` on a connection; missing if there are none. */
   let setSocketOptions: ReturnType<typeof compileSocketOptions>;
   let acceptor: Acceptor | undefined;
   let stats: ListenStats | undefined;
@@ -158,7 +158,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
   }
 
   function isProxy(socket: Socket): boolean {
-    // Each address is a system call.
+    // Reading an address is a system call.
     if (!proxies) return false;
     const { remoteAddress = '' } = socket;
     return proxies.check(remoteAddress, isIPv6(remoteAddress) ? 'ipv6' : 'ipv4');

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { connectionSettings, type SocketOption } from '@edge-gateway/core';
 
-/** What Linux uses for those that are not set, if one of them is. */
+/** Defaults of Linux, which apply to the settings that are missing if another one is set. */
 const KEEP_ALIVE = { idleSeconds: 7_200, intervalSeconds: 75, probes: 9 } as const;
 
 /**
@@ -12,7 +12,7 @@ export function compileSocketOptions(options: readonly SocketOption[] = []): ((s
   const { noDelay = true, keepAlive = false, typeOfService, ...settings } = connectionSettings(options);
   if (noDelay && !keepAlive && typeOfService === undefined) return undefined;
   const { keepAliveIdleSeconds, keepAliveIntervalSeconds, keepAliveProbes } = settings;
-  // Without a time, Node leaves all of them to the system.
+  // With an idle time of 0, Node leaves all three to the system.
   const isTimed = (keepAliveIdleSeconds ?? keepAliveIntervalSeconds ?? keepAliveProbes) !== undefined;
   const idleMs = isTimed ? (keepAliveIdleSeconds ?? KEEP_ALIVE.idleSeconds) * 1000 : 0;
   const intervalMs = (keepAliveIntervalSeconds ?? KEEP_ALIVE.intervalSeconds) * 1000;

@@ -15,7 +15,7 @@ describe('a copy of data that was read', () => {
     [40 * KB, true],
     [64 * KB, true],
   ] as const) {
-    it(`has the same ${size} bytes, in a buffer that can${reusable ? '' : 'not'} be used again`, () => {
+    it(`has the same ${size} bytes, in a buffer that can${reusable ? '' : 'not'} be reused`, () => {
       const copy = copyOf(source, 3, 3 + Math.min(size, source.length - 3));
       expect(copy.equals(source.subarray(3, 3 + copy.length))).to.equal(true);
       expect(isReusable(copy)).to.equal(reusable);
@@ -23,7 +23,7 @@ describe('a copy of data that was read', () => {
     });
   }
 
-  it('gets the buffer of an earlier one that was released, and of no other', () => {
+  it('reuses the buffer of an earlier copy that was released, and no other', () => {
     const [kept, released] = [copyOf(source, 0, 20 * KB), copyOf(source, 0, 20 * KB)];
     reuse(released);
     const next = copyOf(source, 1, 1 + 20 * KB);
@@ -32,13 +32,13 @@ describe('a copy of data that was read', () => {
     expect(kept.equals(source.subarray(0, 20 * KB))).to.equal(true);
   });
 
-  it('is not taken for one if it is a view of other memory, or of a small part', () => {
+  it('is not reusable if it is a view of other memory, or of a small part of a buffer', () => {
     expect(isReusable(Buffer.allocUnsafeSlow(64 * KB))).to.equal(false);
     expect(isReusable(Buffer.allocUnsafeSlow(16 * KB))).to.equal(false);
     expect(isReusable(copyOf(source, 0, 64 * KB).subarray(0, 16 * KB))).to.equal(false);
   });
 
-  it('leaves only so much memory for later ones', () => {
+  it('keeps only a limited amount of memory for later ones', () => {
     const copies = Array.from({ length: 200 }, () => copyOf(source, 0, 16 * KB));
     const memory = new Set(copies.map(({ buffer }) => buffer));
     expect(memory.size).to.equal(200);

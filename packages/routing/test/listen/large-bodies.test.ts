@@ -126,7 +126,7 @@ describe('large bodies', () => {
     });
   }
 
-  /** A destination that overwrites each chunk whose buffer may be used again. */
+  /** A destination that overwrites each chunk whose buffer may be reused. */
   class Overwriting implements BodySink {
     reused = 0;
     readonly #chunks: Buffer[] = [];

@@ -99,7 +99,7 @@ describe('TCP over TLS', () => {
     expect(await ask(gateway.port)).to.equal('a:x');
   });
 
-  it('goes on for a client that has ended its side after the handshake', async () => {
+  it('continues for a client that has ended its side after the handshake', async () => {
     const context = createContext({ secrets: secretsOf({ tls: SECRET }) });
     const late = createTcpServer({ allowHalfOpen: true }, (socket) => {
       socket.resume().on('end', () => socket.end('late'));

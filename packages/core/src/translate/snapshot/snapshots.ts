@@ -56,7 +56,7 @@ function snapshotOf(
 
 /**
  * Adds the version, which is computed when it is read: in a large configuration this takes a tenth of a start, and the data plane of this process does not
- * need it. The listeners before only save work, and do not stay in memory for it.
+ * need it. The previous listeners only save work: they are not kept in memory for that.
  */
 function withVersion(
   { proxy, listeners, upstreams, settings }: Omit<Snapshot, 'version'>,

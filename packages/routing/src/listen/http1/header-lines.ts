@@ -52,7 +52,7 @@ function classify(name: string): Effect {
   return effect;
 }
 
-/** Returns the text as a string of its own, neither a part of another nor made of parts. */
+/** Returns a flat copy of the text, which neither refers to a longer string nor consists of parts. */
 const copyOf = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
 function effectOf(name: string): Effect {

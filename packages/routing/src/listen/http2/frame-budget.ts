@@ -32,8 +32,8 @@ export class FrameBudget {
   }
 
   /**
-   * Counts what the client may still send on a stream that is reset because its response was sent: it learns of that later. Node drops
-   * such frames without an event.
+   * Counts what the client may still send on a stream that is reset because its response was sent, until the reset reaches the client. Node
+   * drops such frames without an event.
    */
   expectUnread(bytes: number): void {
     this.#unread += bytes;

@@ -156,7 +156,7 @@ export class Http2Connection implements SessionObserver {
     this.#budget.receive(bytes);
   }
 
-  /** An upload is not read further: the client may still send this many bytes of it. */
+  /** Called when the rest of an upload is not read. The client may still send this many bytes of it. */
   uploadStopped(bytes: number): void {
     this.#budget.expectUnread(bytes);
   }
@@ -249,7 +249,7 @@ class Exchange implements Http2Exchange {
   }
 
   onUploadStopped(): void {
-    // A direct stream reports also what arrives later.
+    // A direct stream also reports data that arrives later.
     const bytes = this.#stream.state?.localWindowSize ?? 0;
     if (bytes > 0) this.#connection.uploadStopped(bytes);
   }

@@ -54,7 +54,7 @@ function isFieldName(name: string): boolean {
 /** RFC 3986 3.1. */
 const SCHEME = /^[a-z][a-z0-9+.-]*$/i;
 
-/** The scheme has no effect: that of the connection counts. */
+/** Only the syntax is checked. The request has the scheme of its connection. */
 function isScheme(scheme: string): boolean {
   return scheme === 'http' || scheme === 'https' || SCHEME.test(scheme);
 }

@@ -11,14 +11,14 @@ export class WaitingBody {
 
   add(chunk: Buffer): void {
     this.bytes += chunk.length;
-    // The buffer of a large part can be used again when it is sent.
+    // The buffer of a large part can be reused after it is sent.
     if (isReusable(chunk)) {
       this.#join();
       this.#blocks.push(chunk);
     } else if (this.#parts.push(chunk) >= MAX_PARTS) this.#join();
   }
 
-  /** Removes and returns what waits longest. */
+  /** Removes and returns the data that has waited longest. */
   shift(): Buffer | undefined {
     if (this.#blocks.length === 0) this.#join();
     const block = this.#blocks.shift();
