@@ -226,7 +226,7 @@ describe('a login at a malicious provider', () => {
     await refused([403]);
   });
 
-  it('a token endpoint that drips causes a 504 page, and the same callback works later', async () => {
+  it('returns a 504 page when the token endpoint drips, and the same callback works later', async () => {
     const browser = createBrowser();
     let release: (() => void) | undefined;
     const first = await browser.visit(`${site.url}/a`, { stopAt: (url) => url.includes('/callback?') });

@@ -80,7 +80,7 @@ describe('sessions in a Redis that fails', () => {
     await until(async () => (await status(browser)) === 200);
   });
 
-  it('a login returns 503 when Redis is full, and existing sessions work', async () => {
+  it('returns 503 to a login when Redis is full, and keeps existing sessions', async () => {
     protect(true);
     const browser = createBrowser();
     await browser.visit(`${world.site.url}/a`);
@@ -162,7 +162,7 @@ describe('sessions in a Redis that fails', () => {
     redis.thaw();
   });
 
-  it('a wrong password is 503, and the right one works without a restart', async () => {
+  it('returns 503 while the password is wrong, and works with the right one without a restart', async () => {
     protect(true);
     await redis.command(['config', 'set', 'requirepass', 'right']);
     expect((await createBrowser().visit(`${world.site.url}/a`)).status).to.equal(503);

@@ -103,7 +103,7 @@ describe('HpackDecoder', () => {
     expect(decode(Buffer.of(0xbe))).to.deep.equal({ raw: ['m', 'w'], isTooLong: false });
   });
 
-  it('cuts a list of many short fields', () => {
+  it('truncates a list of many short fields', () => {
     const decode = decoderOf(LIMIT, 3);
     const list = (count: number): Buffer => fields(...Array.from({ length: count }, () => ['a', ''] as const));
     expect(decode(list(3))).to.deep.equal({ raw: ['a', '', 'a', '', 'a', ''], isTooLong: false });

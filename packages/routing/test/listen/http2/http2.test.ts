@@ -314,7 +314,7 @@ describeHttp2Servers('HTTP/2 clients', () => {
       frames.close();
     });
 
-    it('to uploads that go on until their clients know of the reset leave the connection open', async () => {
+    it('to uploads that continue until the reset reaches their clients leave the connection open', async () => {
       const { port } = await start({
         respond: (req, res) => void (req.method === 'POST' ? res.end('no') : res.end()),
         limits: { checkIntervalMs: 20, initialStreamWindowBytes: 262_144, initialConnectionWindowBytes: 2 ** 20 },
