@@ -50,7 +50,10 @@ export const proxyRole: Role<ProxySettings> = {
     flags.option('--snapshot-file <file>', 'file for the last accepted state, or none'),
     ...flags.stateOptions('the secrets in the snapshot file'),
     flags
-      .option('--secrets-wait-seconds <s>', 'maximum time for which a proxy without secrets is not ready after its start')
+      .option(
+        '--secrets-wait-seconds <s>',
+        'maximum time for which a proxy without secrets is not ready after its start',
+      )
       .default(10)
       .argParser(flags.seconds),
     flags.proxyNameOption(),
