@@ -114,6 +114,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
     if (joined?.accepts(end - start)) {
       if (this.#isServer) joined.copy(buffer, start, end);
       else joined.move(start, end);
+      this.onJoined();
     } else {
       this.#passJoined(false);
       if (stream.closed) return this.dataDropped(end - start);
@@ -230,6 +231,11 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
   protected abstract dataDropped(bytes: number, stream?: Stream): void;
   /** The number of the last stream of the peer that was opened. */
   protected abstract get lastPeerId(): number;
+
+  /** Data of a frame was joined to that of the frame before. */
+  protected onJoined(): void {
+    // The stream receives both together.
+  }
 
   /** The peer confirmed a `PING`. */
   protected onPong(): void {

@@ -214,6 +214,11 @@ export class FrameSession extends FrameEndpoint<FrameServerStream> implements Se
     this.consumed(bytes);
   }
 
+  /** A stream counts what it receives as one frame. */
+  protected override onJoined(): void {
+    this.#observer.receive(0);
+  }
+
   protected get lastPeerId(): number {
     return this.#opened.lastId;
   }

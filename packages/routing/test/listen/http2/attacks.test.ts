@@ -91,6 +91,31 @@ describeHttp2Servers('attacks over HTTP/2', () => {
       expect(gateway!.stat('http.http.downstream_rq_too_many_premature_resets')).to.equal(0);
     });
 
+    it('of short DATA frames behind long ones are served', async () => {
+      const frames = await start({
+        respond: (req, res) => {
+          let bytes = 0;
+          req.on('data', (chunk: Buffer) => (bytes += chunk.length)).on('end', () => res.end(String(bytes)));
+        },
+        limits: { checkIntervalMs: 100 },
+      });
+      // They contain the windows.
+      await frames.until(({ type, flags }) => type === FRAME.settings && flags !== FLAG.ack);
+      const head = fields([':method', 'POST'], [':scheme', 'http'], [':path', '/'], [':authority', 'a']);
+      frames.send(frame(FRAME.headers, FLAG.endHeaders, 1, head));
+      const short = frame(FRAME.data, 0, 1, Buffer.alloc(20));
+      const both = Buffer.concat([frame(FRAME.data, 0, 1, Buffer.alloc(8_000)), repeated(400, () => short)]);
+      for (let i = 0; i < 100; i++) {
+        frames.send(both, both, both);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      frames.send(frame(FRAME.data, FLAG.endStream, 1));
+      expect(await frames.status(1)).to.equal(200);
+      const body = await frames.until(({ type }) => type === FRAME.data);
+      expect(String(body.payload)).to.equal(String(300 * 16_000));
+      frames.close();
+    });
+
     for (const [name, one] of [
       ['settings', frame(FRAME.settings, 0, 0)],
       ['pings', frame(FRAME.ping, 0, 0, Buffer.alloc(8))],
