@@ -58,7 +58,7 @@ export const checkGateway: Check<GatewaySpec> = (spec, at) => {
 };
 
 /** Returns problems of an HTTP gateway. */
-export const checkHttpGateway: Check<HttpGateway> = ({ virtualServiceExpressions, options = {} }, at) => [
+const checkHttpGateway: Check<HttpGateway> = ({ virtualServiceExpressions, options = {} }, at) => [
   ...each(
     virtualServiceExpressions?.expressions,
     [...at, 'virtualServiceExpressions', 'expressions'],
@@ -81,7 +81,7 @@ export const checkHttpGateway: Check<HttpGateway> = ({ virtualServiceExpressions
 ];
 
 /** Returns problems of a TCP gateway. */
-export const checkTcpGateway: Check<TcpGateway> = ({ tcpHosts = [], options = {} }, at) => [
+const checkTcpGateway: Check<TcpGateway> = ({ tcpHosts = [], options = {} }, at) => [
   ...invalid(tcpHosts.length === 0 && 'the TCP gateway has no host', [...at, 'tcpHosts']),
   ...each(tcpHosts, [...at, 'tcpHosts'], checkTcpHost),
   ...fields(options, [...at, 'options'], {

@@ -11,9 +11,6 @@ import { createTlsFront, type TlsFront } from './tls/tls-front.ts';
 import { ticketKeysOf } from './tls/ticket-keys.ts';
 import { buildTlsTable, isSameTable, type TlsTable } from './tls/tls-table.ts';
 
-/** Forwards TCP, after TLS if the host terminates it. */
-export type TcpTarget = ReturnType<typeof createTcpTarget>;
-
 export interface TcpTargetParts {
   readonly context: Context;
   readonly limits: ListenLimits;
@@ -23,6 +20,7 @@ export interface TcpTargetParts {
   readonly serve: (socket: Socket, host: TcpHost) => void;
 }
 
+/** Creates a target that forwards TCP, after TLS if the host terminates it. */
 export function createTcpTarget(name: string, parts: TcpTargetParts) {
   const { context, stats, serve, limits } = parts;
   let current: TcpHost | undefined;

@@ -6,7 +6,7 @@ const MAX_MESSAGE_MS = 3_600_000;
 const invalid = reporterOf('INVALID_EXT_PROC');
 
 /** Returns problems of external processing. */
-export const checkExtProc: Check<ExtProc> = ({ grpcService, messageTimeout }, at) => {
+const checkExtProc: Check<ExtProc> = ({ grpcService, messageTimeout }, at) => {
   const ms = messageTimeout === undefined ? 1 : parseDuration(messageTimeout);
   return [
     ...invalid((ms <= 0 || ms > MAX_MESSAGE_MS) && 'messageTimeout must be more than 0s and at most 1h', [
@@ -20,7 +20,7 @@ export const checkExtProc: Check<ExtProc> = ({ grpcService, messageTimeout }, at
 };
 
 /** Returns problems of external processing at one level. */
-export const checkExtProcRoute: Check<ExtProcRoute> = (options, at) => fields(options, at, { overrides: checkExtProc });
+const checkExtProcRoute: Check<ExtProcRoute> = (options, at) => fields(options, at, { overrides: checkExtProc });
 
 /** The checks of the three blocks, by their option. */
 export const EXT_PROC_CHECKS = {

@@ -55,7 +55,7 @@ const checkShadowing: Check<Shadowing> = ({ upstream, hostRewriteLiteral }, at) 
 ];
 
 /** Returns problems of the upgrades of a route. */
-export const checkUpgrades: Check<readonly Upgrade[]> = (upgrades, at) => {
+const checkUpgrades: Check<readonly Upgrade[]> = (upgrades, at) => {
   const types = upgrades.map(protocolOf);
   return types.flatMap((type, i) => [
     ...invalidUpgrade(type === undefined && 'the upgrade has no protocol', [...at, i]),
