@@ -1,3 +1,4 @@
+import { copyText } from './copy-text.ts';
 import { hasHeader } from './flat-headers.ts';
 import { readResponseHead, type ResponseHead } from './response-head.ts';
 
@@ -34,12 +35,12 @@ export class HeadCache {
     const all = bodiless ? this.#bodiless : this.#known;
     let known = all.get(text);
     if (!known) {
-      // A copy, because a substring would keep the whole text in memory, possibly with the body.
-      const copy = Buffer.from(text, 'latin1').toString('latin1');
+      // The whole text may contain the body.
+      const copy = copyText(text);
       const head = readResponseHead(copy, bodiless);
       if (hasHeader(head.headers, 'set-cookie')) return head;
       if (all.size >= MAX_HEADS) all.clear();
-      known = { head: { ...head, lines: [] }, text: Buffer.from(`${copy}\r\n`, 'latin1').toString('latin1') };
+      known = { head: { ...head, lines: [] }, text: copyText(`${copy}\r\n`) };
       all.set(copy, known);
     }
     if (bodiless) this.#latestBodiless = known;

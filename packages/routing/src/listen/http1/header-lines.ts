@@ -1,4 +1,5 @@
 import { FRAMING_HEADERS, isHeaderBytes, isHeaderName } from '@edge-gateway/core';
+import { copyText } from '../../http1/copy-text.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
 
 /** How a header affects the other lines of a head. */
@@ -39,7 +40,7 @@ export function headerLines(flat: readonly string[], length: number, received?: 
     }
     if (typeof value !== 'string' || !isHeaderBytes(value)) return undefined;
     const line = `${name}: ${value}\r\n`;
-    if (isKnown && effect === 'none') known[i] = copyOf(line);
+    if (isKnown && effect === 'none') known[i] = copyText(line);
     text += line;
   }
   return hasLength ? { text, hasDate } : undefined;
@@ -48,12 +49,9 @@ export function headerLines(flat: readonly string[], length: number, received?: 
 function classify(name: string): Effect {
   const effect = effectOf(name);
   // A copy, because a substring would keep the whole head in memory.
-  if (effects.size < MAX_NAMES && effect !== 'invalid') effects.set(copyOf(name), effect);
+  if (effects.size < MAX_NAMES && effect !== 'invalid') effects.set(copyText(name), effect);
   return effect;
 }
-
-/** Returns a flat copy of the text, which neither refers to a longer string nor consists of parts. */
-const copyOf = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
 function effectOf(name: string): Effect {
   if (typeof name !== 'string' || !isHeaderName(name)) return 'invalid';
