@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { expect } from 'chai';
 import type { SocketOption } from '@edge-gateway/core';
 import { skip } from '../../../../test/parts/skip.ts';
+import { compileSocketOptions } from '../../src/listen/socket-settings.ts';
 import { listenerOf, open, serve, snapshotOf, type Serving } from './serving.ts';
 
 const KEEP_ALIVE = { level: 1, name: 9, intValue: 1 };
@@ -68,6 +69,51 @@ describe('socketOptions of a listener', () => {
       expect(probeSeconds(await connection())).to.be.within(seconds && seconds - 60, seconds);
       await serving.close();
     }
+  });
+
+  for (const [what, options, expected] of [
+    ['delay small writes', [{ level: 6, name: 1, intValue: 0 }], [['noDelay', false]]],
+    ['leave the times of keep-alive probes to the system', [KEEP_ALIVE], [['keepAlive', true, 0, 75_000, 9]]],
+    [
+      'set the times and the number of keep-alive probes',
+      [
+        KEEP_ALIVE,
+        { level: 6, name: 4, intValue: 60 },
+        { level: 6, name: 5, intValue: 5 },
+        { level: 6, name: 6, intValue: 3 },
+      ],
+      [['keepAlive', true, 60_000, 5_000, 3]],
+    ],
+    [
+      'set an interval with the defaults of Linux',
+      [KEEP_ALIVE, { level: 6, name: 5, intValue: 5 }],
+      [['keepAlive', true, 7_200_000, 5_000, 9]],
+    ],
+  ] as const) {
+    it(what, () => {
+      const calls: unknown[][] = [];
+      class Recorded extends Socket {
+        override setNoDelay(...args: unknown[]): this {
+          calls.push(['noDelay', ...args]);
+          return this;
+        }
+        override setKeepAlive(...args: unknown[]): this {
+          calls.push(['keepAlive', ...args]);
+          return this;
+        }
+      }
+      compileSocketOptions(options)!(new Recorded());
+      expect(calls).to.deep.equal(expected);
+    });
+  }
+
+  it('need no call if they are the defaults', () => {
+    const defaults = [
+      { level: 6, name: 1, intValue: 1 },
+      { level: 1, name: 9, intValue: 0 },
+    ];
+    expect(compileSocketOptions(defaults)).to.equal(undefined);
+    expect(compileSocketOptions()).to.equal(undefined);
   });
 
   it('that Node cannot set are ignored', async () => {

@@ -418,6 +418,12 @@ describe('TLS listeners', () => {
     expect(await visit(port, { maxVersion: 'TLSv1.2' })).to.equal(undefined);
     expect((await visit(port))?.protocol).to.equal('TLSv1.3');
     expect((await visit(port, { host: 'a.b', maxVersion: 'TLSv1.2' }))?.protocol).to.equal('TLSv1.2');
+    await apply(
+      configuration('one', ['api.example.com']),
+      configuration('two', [], { parameters: { maximumProtocolVersion: 'TLSv1_2' } }),
+    );
+    expect(await visit(port, { host: 'a.b' })).to.equal(undefined);
+    expect((await visit(port))?.protocol).to.equal('TLSv1.3');
   });
 
   it('uses the configured cipher suites', async () => {
