@@ -30,6 +30,30 @@ describe('a chunk of a body', () => {
     expect(await isOwned(() => {})).to.equal(true);
   });
 
+  it('is owned only while it is received', async () => {
+    const req = new BodyRequest(new Socket());
+    sockets.push(req.socket);
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    await new Promise(setImmediate);
+    req.push(chunkOf(LARGE));
+    expect(chunks).to.have.length(1);
+    expect(ownsChunk(req, chunks[0]!)).to.equal(false);
+  });
+
+  it('is owned after it has waited for its listener, also if others wait behind it', async () => {
+    const req = new BodyRequest(new Socket());
+    sockets.push(req.socket);
+    for (let i = 0; i < 3; i++) req.push(chunkOf(LARGE));
+    const owned: boolean[] = [];
+    const received = Promise.withResolvers<void>();
+    req.on('data', (chunk: Buffer) => {
+      if (owned.push(ownsChunk(req, chunk)) === 3) received.resolve();
+    });
+    await received.promise;
+    expect(owned[0]).to.equal(true);
+  });
+
   it('is not owned if it is short or shares its memory', async () => {
     expect(await isOwned(() => {}, Buffer.from('short'))).to.equal(false);
     expect(await isOwned(() => {}, chunkOf(LARGE).subarray(1))).to.equal(false);
