@@ -1,12 +1,15 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { parseInThread } from '../../src/parse/parse-in-thread.ts';
 import { parseUnit } from '../../src/parse/parse.ts';
 import { directorySource } from '../../src/source/directory.ts';
 import type { WrittenResource } from '../../src/source/source.ts';
 
+const MODULE = new URL('../../src/parse/parse-in-thread.ts', import.meta.url).href;
 const LIMIT = 16 * 1024 * 1024;
 const upstream = (name: string): string => `kind: Upstream\nmetadata: {name: ${name}}\n`;
 
@@ -40,6 +43,17 @@ describe('parseInThread', () => {
     });
   }
 
+  it('parses in the thread of the caller if another one is not permitted', async () => {
+    const program = `
+      const { parseInThread } = await import(${JSON.stringify(MODULE)});
+      const { documents } = await parseInThread(Buffer.from('kind: Upstream'), 'a.yaml', 100);
+      console.log(JSON.stringify(documents.map(({ value }) => value)), process.permission.has('worker'));
+    `;
+    const flags = ['--permission', '--allow-fs-read=*', '--conditions=source', '--no-warnings', '--input-type=module'];
+    const { stdout } = await promisify(execFile)(process.execPath, [...flags, '--eval', program]);
+    expect(stdout).to.equal('[{"kind":"Upstream"}] false\n');
+  });
+
   it('rejects bytes above the limit', async () => {
     const { problem } = await parseInThread(Buffer.from(upstream('a')), 'a.yaml', 10);
     expect(problem?.code).to.equal('FILE_TOO_LARGE');
@@ -52,9 +66,14 @@ describe('parseInThread', () => {
       const padding = `# ${'x'.repeat(98)}\n`.repeat(25_000);
       writeFileSync(path, `${padding}${upstream('one')}---\nkind: [\n---\n${upstream('three')}  bad: 1\n`);
       let written: readonly WrittenResource[] = [];
+      let threads = 0;
+      const count = (): void => void threads++;
+      process.on('worker', count);
       const source = directorySource(directory, { watch: false });
       await source.start((change) => (written = change.get(path)!));
       await source.close();
+      process.off('worker', count);
+      expect(threads).to.equal(1);
       expect(written.map(({ origin }) => origin.line)).to.deep.equal([25_001, 25_004, 25_006]);
       expect(written[1]!.issues[0]!.origin).to.include({ file: path, line: 25_005 });
       expect(written[2]!.issues).to.have.lengthOf(1);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { redact } from '../../src/index.ts';
+import { containsSecrets } from '../../src/security/redact.ts';
 
 describe('redact', () => {
   it('hides the values of a Secret and keeps the names of its keys', () => {
@@ -22,6 +23,13 @@ describe('redact', () => {
       kind: 'AuthConfig',
       spec: { users: { ann: { salt: '<redacted>', hashedPassword: '<redacted>' } }, clientSecretRef: { name: 'x' } },
     });
+  });
+
+  it('finds secrets only where it hides a value', () => {
+    expect(containsSecrets({ kind: 'Secret', data: { a: 'eA==' } })).to.equal(true);
+    expect(containsSecrets([{ url: 'https://u:p@a.test/' }, { url: 'https://a.test/' }])).to.equal(true);
+    expect(containsSecrets({ kind: 'Secret', data: {} })).to.equal(false);
+    expect(containsSecrets({ kind: 'Upstream', spec: { hosts: [{ addr: 'a.test', port: 80 }] } })).to.equal(false);
   });
 
   it('hides credentials in an address', () => {

@@ -154,6 +154,16 @@ describe('incremental translation', () => {
     expect(third.snapshots.get('gateway-proxy')!.version).to.equal(first.snapshots.get('gateway-proxy')!.version);
   });
 
+  it('returns another version if only the settings differ', () => {
+    const stock = three();
+    const first = translate(stock.state());
+    stock.put(stored({ kind: 'Settings', name: 'default' }, { rbac: { requireRbac: true } }));
+    const [old, now] = [first, translate(stock.state(), first.memo)].map((one) => one.snapshots.get('gateway-proxy')!);
+    expect([old!.settings.requireRbac, now!.settings.requireRbac]).to.deep.equal([false, true]);
+    expect(now!.listeners).to.equal(old!.listeners);
+    expect(now!.version).not.to.equal(old!.version);
+  });
+
   it('freezes its output and does not change its input', () => {
     const stock = three();
     const state = stock.state();
