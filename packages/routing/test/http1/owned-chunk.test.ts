@@ -71,6 +71,7 @@ describe('a chunk of a body', () => {
   const others: readonly (readonly [string, (req: IncomingMessage) => void])[] = [
     ['another listener', (req) => void req.on('data', () => {})],
     ['a listener that is called once', (req) => void req.once('data', () => {})],
+    ['a reader', (req) => void req.prependListener('readable', () => {})],
     ['a replaced emit', (req) => void (req.emit = req.emit.bind(req))],
     ['a replaced push', (req) => void (req.push = req.push.bind(req))],
     ['a replaced read', (req) => void (req.read = req.read.bind(req))],
@@ -87,6 +88,17 @@ describe('a chunk of a body', () => {
     req.push(chunkOf(LARGE));
     const chunk = req.read() as Buffer;
     expect([chunk.length, ownsChunk(req, chunk)]).to.deep.equal([LARGE.length, false]);
+  });
+
+  it('is not owned by a listener if a reader takes it from a paused body', async () => {
+    const req = new BodyRequest(new Socket());
+    sockets.push(req.socket);
+    const owned: boolean[] = [];
+    req.on('data', (chunk: Buffer) => owned.push(ownsChunk(req, chunk)));
+    req.pause();
+    req.push(chunkOf(LARGE));
+    expect((req.read() as Buffer).length).to.equal(LARGE.length);
+    expect(owned).to.deep.equal([false]);
   });
 
   it('is owned as it is received by a server', async () => {

@@ -73,6 +73,17 @@ describe('a queued text', () => {
     expect(await textOf(peer)).to.equal('abcdefgh');
   });
 
+  it('is written before parts that follow it together', async () => {
+    const { socket, peer } = await pair();
+    queueText(socket, 'a');
+    socket.cork();
+    socket.write('b');
+    socket.write('c');
+    socket.uncork();
+    socket.end();
+    expect(await textOf(peer)).to.equal('abc');
+  });
+
   it('is written before the socket is destroyed', async () => {
     const { socket, peer } = await pair();
     const written = Promise.withResolvers<unknown>();
@@ -100,6 +111,18 @@ describe('a queued text', () => {
     socket.end('third');
     expect((await textOf(peer)).replace(LARGE, '-')).to.equal('-secondthird');
     expect([written, hasUnwrittenText(socket)]).to.deep.equal([['first', 'second'], false]);
+  });
+
+  it('stays unwritten when one before it is complete', async () => {
+    const { socket, peer } = await pair();
+    const first = Promise.withResolvers<boolean>();
+    const second = Promise.withResolvers<boolean>();
+    queueText(socket, LARGE, () => first.resolve(hasUnwrittenText(socket)));
+    await turn();
+    queueText(socket, LARGE, () => second.resolve(hasUnwrittenText(socket)));
+    await turn();
+    peer.resume();
+    expect([await first.promise, await second.promise]).to.deep.equal([true, false]);
   });
 
   it('calls back after the end of the turn, each in its own asynchronous context', async () => {
@@ -165,6 +188,15 @@ describe('a queued text', () => {
     socket.destroy();
     expect(await failed.promise).to.be.instanceOf(Error);
     expect(hasUnwrittenText(socket)).to.equal(false);
+  });
+
+  it('is written immediately to sockets that do not allow it', async () => {
+    const { peer } = await pair();
+    if (peer.connecting) await once(peer, 'connect');
+    const written = Promise.withResolvers<unknown>();
+    queueText(peer, 'now', written.resolve);
+    expect([peer.bytesWritten, hasUnwrittenText(peer)]).to.deep.equal([3, false]);
+    expect(await written.promise).to.equal(undefined);
   });
 
   it('is written immediately to sockets of other classes', async () => {

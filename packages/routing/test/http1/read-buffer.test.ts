@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { skip } from '../../../../test/parts/skip.ts';
 import { ReadBuffer } from '../../src/http1/read-buffer.ts';
-import { isReusable, reuse } from '../../src/http1/spare-buffers.ts';
+import { allocateBuffer, isReusable, reuse } from '../../src/http1/spare-buffers.ts';
 
 /** Reads `size` bytes of `value` into it, as a socket does, and takes them. */
 function readAndTake(reading: ReadBuffer, size: number, value: number): Buffer {
@@ -60,7 +60,9 @@ describe('a read buffer', () => {
     if (process.platform === 'win32') skip(this, 'connections share no buffer on Windows');
     const reading = new ReadBuffer();
     readAndTake(reading, 65_536, 1);
+    const own = reading.current;
     reading.reset();
     expect(reading.current).to.equal(new ReadBuffer().current);
+    expect(allocateBuffer().buffer === own.buffer).to.equal(true);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { copyOf, isReusable, reuse } from '../../src/http1/spare-buffers.ts';
+import { copyOf, isReusable, release, releaseWhenSent, reuse } from '../../src/http1/spare-buffers.ts';
 
 const KB = 1024;
 const source = Buffer.alloc(64 * KB, 'abcdefgh');
@@ -32,10 +32,25 @@ describe('a copy of data that was read', () => {
     expect(kept.equals(source.subarray(0, 20 * KB))).to.equal(true);
   });
 
+  it('is released when it was sent, and stays as it is if it was not', () => {
+    const copy = copyOf(source, 0, 20 * KB);
+    releaseWhenSent(copy)(new Error('the stream is closed'));
+    expect(copyOf(source, 0, 20 * KB).buffer === copy.buffer).to.equal(false);
+    releaseWhenSent(copy)(null);
+    expect(copyOf(source, 0, 20 * KB).buffer === copy.buffer).to.equal(true);
+  });
+
   it('is not reusable if it is a view of other memory, or of a small part of a buffer', () => {
     expect(isReusable(Buffer.allocUnsafeSlow(64 * KB))).to.equal(false);
     expect(isReusable(Buffer.allocUnsafeSlow(16 * KB))).to.equal(false);
     expect(isReusable(copyOf(source, 0, 64 * KB).subarray(0, 16 * KB))).to.equal(false);
+  });
+
+  it('of other memory is released too, but not used again', () => {
+    const chunk = Buffer.allocUnsafeSlow(32 * KB);
+    const { buffer } = chunk;
+    release(chunk);
+    expect((buffer as ArrayBuffer).detached).to.equal(true);
   });
 
   it('keeps only a limited amount of memory for later ones', () => {

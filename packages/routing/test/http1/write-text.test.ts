@@ -78,9 +78,12 @@ describe('a text written to a socket', () => {
       timed._onTimeout();
       return timeouts > 0;
     });
+    const unfinished = restarts;
     peer.off('data', pause).resume();
     expect(await written.promise).to.equal(undefined);
+    // Its end is progress too.
     const ended = restarts;
+    expect(ended).to.equal(unfinished + 1);
     timed._onTimeout();
     expect([restarts, timeouts]).to.deep.equal([ended, 2]);
   });
@@ -97,6 +100,25 @@ describe('a text written to a socket', () => {
     writeText(socket, 'e');
     socket.end();
     expect((await textOf(peer)).replace(LARGE, '-')).to.equal('abc-de');
+  });
+
+  it('waits for the connection', async () => {
+    const { socket: other } = await pair();
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    opened.push({ destroy: () => server.close() });
+    const accepted = once(server, 'connection');
+    const socket = connect({
+      port: (server.address() as AddressInfo).port,
+      host: 'upstream.test',
+      autoSelectFamily: false,
+      lookup: (_name, _options, found) => setImmediate(found, null, '127.0.0.1', 4),
+    });
+    opened.push(socket);
+    expect([writeText(other, 'a'), writeText(socket, 'b')]).to.deep.equal([true, false]);
+    const [peer] = (await accepted) as [Socket];
+    socket.end();
+    expect(await textOf(peer)).to.equal('b');
   });
 
   it('is rejected after the end of the stream, as by its own write', async () => {

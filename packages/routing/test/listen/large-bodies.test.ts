@@ -1,16 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { createContext, filterRequestBody, peekBody, type Handler, type SnapshotUpstream } from '@edge-gateway/core';
 import { ReplayableBody } from '../../src/http1/replayable-body.ts';
 import { RequestBody, type BodySink } from '../../src/http1/request-body.ts';
 import { release } from '../../src/http1/spare-buffers.ts';
-import { closeAll, whenDone } from '../forward/harness.ts';
+import { closeAll, until, whenDone } from '../forward/harness.ts';
 import { endpointOf } from '../snapshots.ts';
 import { certificates, secretsOf } from '../upstream/certificates.ts';
 import { http2Upstream } from '../upstream/http2/servers.ts';
 import { serve } from './serving.ts';
-import { http2Client } from './http2/client.ts';
+import { http2Client, type Http2Client } from './http2/client.ts';
 import { http2Gateway, settings, type Http2GatewayParts } from './http2/gateway.ts';
 
 const MB = 1024 * 1024;
@@ -84,6 +85,47 @@ describe('large bodies', () => {
       });
     }
   }
+
+  /** Opens a connection over TLS to a handler. */
+  async function secureClient(handler: Handler, window: number): Promise<Http2Client> {
+    const { port, close } = await serve(handler, {
+      context: tlsListener.context!,
+      listener: tlsListener.listener!,
+      limits: { http2Server: 'direct', initialStreamWindowBytes: window, initialConnectionWindowBytes: window },
+    });
+    whenDone(close);
+    const client = await http2Client(port, { tls: true });
+    whenDone(client.close);
+    return client;
+  }
+
+  it('are passed on over TLS part by part, when the client waits for a response to each', async () => {
+    const echo: Handler = (req, res) => void req.pipe(res);
+    const { open } = await secureClient(echo, MB);
+    const stream = open('/', { ':method': 'POST' });
+    const received: Buffer[] = [];
+    stream.on('data', (chunk: Buffer) => received.push(chunk));
+    const body = randomBytes(30_000);
+    for (let at = 0; at < body.length; at += 6000) {
+      stream.write(body.subarray(at, at + 6000));
+      await until(() => Buffer.concat(received).length === at + 6000);
+    }
+    expect(Buffer.concat(received).equals(body)).to.equal(true);
+  });
+
+  it('leave the window over TLS to later ones, if their request is destroyed while they wait', async () => {
+    const { open, ask } = await secureClient((req, res) => {
+      if (req.url === '/') req.destroy();
+      else digestSlowly(req, (digest) => res.end(digest));
+    }, 65_535);
+    for (let i = 0; i < 20; i++) {
+      const stream = open('/', { ':method': 'POST' });
+      stream.resume().write(Buffer.alloc(15_000));
+      await once(stream, 'close');
+    }
+    const body = randomBytes(60_000);
+    expect((await ask('/last', { method: 'POST', body })).body).to.equal(digestOf(body));
+  });
 
   for (const version of ['HTTP/1.1', 'HTTP/2']) {
     it(`arrive unchanged over ${version} when HTTP/1.1 clients send them at the same time`, async () => {
