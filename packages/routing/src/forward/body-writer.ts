@@ -96,5 +96,5 @@ export class BodyWriter {
 /** Writes a chunk. A large one is reused when it is sent, if the response does not keep it. */
 function write(res: ServerResponse, chunk: Buffer): boolean {
   if (!isReusable(chunk) || !releasesChunks(res)) return res.write(chunk);
-  return res.write(chunk, releaseWhenSent(chunk));
+  return res.write(chunk, releaseWhenSent(chunk, res));
 }

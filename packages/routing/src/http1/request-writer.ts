@@ -82,7 +82,7 @@ export class RequestWriter implements BodySink {
       if (isOwned) release(chunk);
       return socket.write(text, 'latin1');
     }
-    const sent = isOwned ? releaseWhenSent(chunk) : undefined;
+    const sent = isOwned ? releaseWhenSent(chunk, socket) : undefined;
     if (!hasFrame) return socket.write(chunk, sent);
     socket.cork();
     if (before !== '') socket.write(before, 'latin1');

@@ -48,10 +48,14 @@ export function release(chunk: Buffer): void {
   else (chunk.buffer as ArrayBuffer).transfer(0);
 }
 
-/** Returns the callback of a write, which releases the memory of a chunk. */
-export function releaseWhenSent(chunk: Buffer): (error?: Error | null) => void {
+/** Returns the callback of a write to this stream, which releases the memory of a chunk. */
+export function releaseWhenSent(
+  chunk: Buffer,
+  stream: { readonly destroyed: boolean },
+): (error?: Error | null) => void {
   return (error) => {
-    if (!error) release(chunk);
+    // Not every version of Node reports an error for a destroyed stream, of which HTTP/2 may still be sending a part of the chunk.
+    if (!error && !stream.destroyed) release(chunk);
   };
 }
 

@@ -34,9 +34,11 @@ describe('a copy of data that was read', () => {
 
   it('is released when it was sent, and stays as it is if it was not', () => {
     const copy = copyOf(source, 0, 20 * KB);
-    releaseWhenSent(copy)(new Error('the stream is closed'));
+    releaseWhenSent(copy, { destroyed: false })(new Error('the stream is closed'));
     expect(copyOf(source, 0, 20 * KB).buffer === copy.buffer).to.equal(false);
-    releaseWhenSent(copy)(null);
+    releaseWhenSent(copy, { destroyed: true })(null);
+    expect(copyOf(source, 0, 20 * KB).buffer === copy.buffer).to.equal(false);
+    releaseWhenSent(copy, { destroyed: false })(null);
     expect(copyOf(source, 0, 20 * KB).buffer === copy.buffer).to.equal(true);
   });
 

@@ -30,7 +30,8 @@ export class StreamUpload implements BodySink {
       this.#left -= chunk.length;
       if (this.#left < 0) return this.#onError(new Error('the body is longer than its content-length'));
     }
-    const more = isOwned ? this.#stream.write(chunk, releaseWhenSent(chunk)) : this.#stream.write(chunk);
+    const stream = this.#stream;
+    const more = isOwned ? stream.write(chunk, releaseWhenSent(chunk, stream)) : stream.write(chunk);
     if (!more) this.#body.pause();
   }
 
