@@ -25,8 +25,6 @@ export class RequestBody {
   readonly #onProgress: () => void;
   #sink: BodySink | undefined;
   #released = false;
-  /** A filter may keep the chunks that it passes on. */
-  #isFiltered = false;
 
   constructor(req: IncomingMessage, onProgress: () => void) {
     this.#req = req;
@@ -63,7 +61,6 @@ export class RequestBody {
     this.#req.on('data', this.#data).on('end', this.#end);
     const filter = bodyFilterOf(this.#req);
     if (filter?.error) return this.#error(filter.error);
-    this.#isFiltered = filter !== undefined;
     if (filter) this.#req.on('error', this.#error);
     // A body that was already read does not emit `end` again.
     if (this.#req.readableEnded) process.nextTick(this.#end);
@@ -91,7 +88,7 @@ export class RequestBody {
     const chunk = typeof data === 'string' ? Buffer.from(data, this.#req.readableEncoding!) : data;
     this.bytes += chunk.length;
     this.#onProgress();
-    this.#sink!.onChunk(chunk, !this.#isFiltered && ownsChunk(this.#req, chunk));
+    this.#sink!.onChunk(chunk, ownsChunk(this.#req, chunk));
   };
 
   /** Any error of a filter is one of the gateway: the host has no part in it. */

@@ -150,15 +150,16 @@ describe('the body of a response', () => {
   });
 
   it('passes through middleware that replaced `write` and keeps what it gets', async () => {
-    const length = 300_000;
+    const length = 6 * MEGABYTE;
     const port = await httpUpstream((_req, res) => {
       res.writeHead(200, { 'content-length': length }).end(pattern(1, length));
     });
     const gw = await gateway({ upstream: snapshotOf(port) });
     const kept: Buffer[] = [];
     gw.server.prependOnceListener('request', (_req, res: ServerResponse) => {
-      const write = res.write.bind(res) as (chunk: Buffer) => boolean;
-      res.write = ((chunk: Buffer) => kept.push(chunk) > 0 && write(chunk)) as typeof res.write;
+      const write = res.write.bind(res) as (...args: unknown[]) => boolean;
+      // With the callback, at which chunks are released.
+      res.write = ((...args: unknown[]) => kept.push(args[0] as Buffer) > 0 && write(...args)) as typeof res.write;
     });
     const { body } = await get(gw.url);
     expect(digest(Buffer.from(body, 'latin1'))).to.equal(digest(pattern(1, length)));
