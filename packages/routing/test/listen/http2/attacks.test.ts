@@ -97,7 +97,7 @@ describeHttp2Servers('attacks over HTTP/2', () => {
           let bytes = 0;
           req.on('data', (chunk: Buffer) => (bytes += chunk.length)).on('end', () => res.end(String(bytes)));
         },
-        limits: { checkIntervalMs: 100 },
+        limits: { checkIntervalMs: 10 },
       });
       // They contain the windows.
       await frames.until(({ type, flags }) => type === FRAME.settings && flags !== FLAG.ack);
