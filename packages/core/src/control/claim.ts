@@ -42,7 +42,7 @@ interface ContentOptions {
 }
 
 /**
- * Validates the documents of a unit. If one of them does not identify its resource, the keys that were `held`
+ * Validates the documents of a unit. If one of them does not identify its resource, or cannot be read, the keys that were `held`
  * by the unit and are in none of the others stay claimed: they may not have been removed.
  */
 export function readContent(
@@ -64,15 +64,26 @@ export function readContent(
       claims.push({ key, origin, resource, remainder, issues, locate, retained: false, ...rejected, ...tls });
     }
   }
-  const errors = unfiled.filter(({ severity }) => severity === 'error');
+  const errors = unfiled.filter(isError);
+  const broken = written.find(({ value, issues }) => value === undefined && issues.some(isError));
   // A copy has no reserved space.
-  if (errors.length === 0) return { claims: [...claims], unfiled };
+  if (errors.length === 0 && !broken) return { claims: [...claims], unfiled };
   const claimed = new Set(claims.map(({ key }) => key));
   for (const key of held) {
     if (claimed.has(key)) continue;
-    claims.push({ key, origin: errors[0]!.origin, resource: undefined, issues: errors, retained: true });
+    const issues = errors.length > 0 ? errors : [missingIssue(key, broken!.origin)];
+    claims.push({ key, origin: issues[0]!.origin, resource: undefined, issues, retained: true });
   }
   return { claims, unfiled };
+}
+
+const isError = ({ severity }: Problem): boolean => severity === 'error';
+
+/** The issue of a resource that another document of its unit may contain: without the `---` between them, two documents are one. */
+function missingIssue(key: ResourceKey, origin: Origin): Problem {
+  const message = 'may be in this document, which cannot be read';
+  const hint = "fix the document: is a '---' missing?";
+  return { code: 'UNREADABLE', severity: 'error', origin, ...identityOfKey(key), path: [], message, hint };
 }
 
 function asksForTls(value: unknown): boolean {

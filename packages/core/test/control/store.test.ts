@@ -130,6 +130,25 @@ describe('createStore', () => {
     expect(port('Upstream/gw-system/b')).to.equal(81);
   });
 
+  it('keeps a resource that a broken document of its file may contain', () => {
+    put({ 'a.yaml': `${upstream('a')}---\n${upstream('b')}---\n${upstream('c')}` });
+    const changed = put({ 'a.yaml': `${upstream('a')}${upstream('b')}---\n${upstream('c', 81)}` });
+    expect(changed).to.deep.equal([KEY, 'Upstream/gw-system/b', 'Upstream/gw-system/c']);
+    expect([port(), port('Upstream/gw-system/b'), port('Upstream/gw-system/c')]).to.deep.equal([80, 80, 81]);
+    const issues = ['Upstream/gw-system/a', 'Upstream/gw-system/b'].map((key) => stored(key)!.issues.at(-1)!);
+    const [missing, own] = issues;
+    expect(own).to.include({ code: 'DUPLICATE_KEY', name: 'b' });
+    expect(missing).to.include({
+      code: 'UNREADABLE',
+      name: 'a',
+      message: 'may be in this document, which cannot be read',
+      hint: "fix the document: is a '---' missing?",
+    });
+    expect(missing!.origin).to.include({ file: 'a.yaml', line: 1 });
+    expect(put({ 'a.yaml': upstream('a') })).to.deep.equal([KEY, 'Upstream/gw-system/b', 'Upstream/gw-system/c']);
+    expect([...store.state.stored.keys()]).to.deep.equal([KEY]);
+  });
+
   it('removes a resource with its document, or with a file that has only comments', () => {
     put({ 'a.yaml': upstream('a') });
     put({ 'a.yaml': '# nothing\n' });
