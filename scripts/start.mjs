@@ -101,6 +101,10 @@ ${tcp ? `  curl -i http://localhost:${tcp.port}/over/tcp\n` : ''}  ${gatewayctl(
 `);
   }
   if (isDemo) await greetUsers(listeners);
+  if (isDemo && unserved.length > 0)
+    console.error(
+      `Ports in use are tried again until they are free. To use others, change bindPort in ${demoFolder}/gateways.yaml.`,
+    );
   // Only gateways that no resource declares use these flags.
   if (isDemo && args.some((arg) => /^--https?-port\b/.test(arg)))
     console.error(
