@@ -33,7 +33,7 @@ export function parseDocuments(
 export interface ParsedUnit {
   readonly unit: string;
   readonly text: string;
-  /** The problem of the whole unit; it then has no documents. */
+  /** The problem of the whole unit, which then contains no documents. */
   readonly problem?: TextProblem | undefined;
   /** Those with content. */
   readonly documents: readonly (ParsedDocument & { readonly span: Span })[];
