@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -20,6 +19,7 @@ import type { MemoryWatch } from './memory-watch.ts';
 import type { Refuse } from './refuse/refuse.ts';
 import { inTurn } from './turn.ts';
 import { replyTo, sendReply } from '../serve/reply.ts';
+import { newRequestId } from '../request-id.ts';
 
 export type Serve = ReturnType<typeof createServe>;
 
@@ -231,7 +231,7 @@ function createRunHandler(handler: Handler, context: Context) {
   const log = context.log.get('http');
 
   function fail(error: unknown, req: IncomingMessage, res: ServerResponse): void {
-    const requestId = randomUUID();
+    const requestId = newRequestId();
     const reason = error instanceof Error ? error.message : String(error);
     log.error({ requestId, errorCode: (error as { code?: unknown } | null)?.code, reason }, 'handler failed');
     if (res.writableEnded) return;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { chargeComplexity, type DynamicDestination, type Next } from '@edge-gateway/core';
 import { removeHeader } from '../http1/flat-headers.ts';
 import { resolveAction, type CompiledAction, type Plan } from '../route/compile/route.ts';
@@ -10,8 +9,9 @@ import { failureReply, redirectReply, textReply } from './reply.ts';
 import { respond } from './respond.ts';
 import type { RequestExits, RoutedRequest } from './routed-request.ts';
 import { shareFacts, applyRequestChanges } from './outgoing-request.ts';
+import { newRequestId } from '../request-id.ts';
 
-const LISTENING: RoutingMode = { embedded: false, newRequestId: () => randomUUID() };
+const LISTENING: RoutingMode = { embedded: false, newRequestId };
 const EMBEDDED: RoutingMode = { ...LISTENING, embedded: true };
 
 /** Serves a request: route, concerns, action. Never throws. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -11,6 +10,7 @@ import { refusalBody, type Refusal } from '../../check/refusal.ts';
 import { properCaseNames, type HeaderCase } from '../../http1/header-case.ts';
 import { noteReplaced } from '../../serve/replaced-response.ts';
 import { refusedRecord, resultOf, type RefusedRequest } from './refused-record.ts';
+import { newRequestId } from '../../request-id.ts';
 
 /** Responds to invalid requests, and logs and counts each once. */
 export type Refuse = ReturnType<typeof createRefuse>;
@@ -58,7 +58,7 @@ export function createRefuse({ context, listener, responses, onRefused, headerCa
 
   function respond(refused: Refusal, origin: Origin): { headers: string[]; body: string } {
     const { served, req } = origin;
-    const requestId = randomUUID();
+    const requestId = newRequestId();
     const { code, status, detail } = refused;
     const client = origin.socket.remoteAddress;
     log.info({ listener, errorCode: code, status, detail, client, requestId }, 'request rejected');
