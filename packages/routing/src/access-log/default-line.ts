@@ -122,7 +122,12 @@ const STATUS_COLORS: Readonly<Record<number, 'green' | 'cyan' | 'yellow'>> = {
   4: 'yellow',
 };
 
-const tenths = (milliseconds: number): number => Math.round(milliseconds * 10) / 10;
+/** Returns milliseconds with one decimal, if it is not 0. Numbers that are whole become text faster. */
+function tenths(milliseconds: number): string {
+  const all = Math.round(milliseconds * 10);
+  const rest = all % 10;
+  return rest === 0 ? `${all / 10}` : `${(all - rest) / 10}.${rest}`;
+}
 
 /** Anything but printable ASCII without quotation marks and backslashes. */
 const SPECIAL = /[^ !#-[\]-~]/;

@@ -40,6 +40,14 @@ describe('default line', () => {
     }
   });
 
+  it('rounds durations to a tenth of a millisecond', () => {
+    const durations = [0, 0.04, 0.05, 0.96, 1, 1.25, 12, 12.34, 99.96, 100.1, 123_456.78];
+    const written = durations.map(
+      (durationMs) => /"durationMs":([^,]+),/.exec(defaultJsonLine(recordOf({ durationMs })))![1],
+    );
+    expect(written).to.deep.equal(['0', '0', '0.1', '1', '1', '1.3', '12', '12.3', '100', '100.1', '123456.8']);
+  });
+
   it('omits fields without a value', () => {
     const nothing = { requestId: '', routeName: '', virtualHost: '', upstream: '', upstreamHost: '', upstreamMs: -1 };
     expect(Object.keys(JSON.parse(defaultJsonLine(recordOf({ ...nothing, headers: [] }))) as object)).to.deep.equal([
