@@ -1,7 +1,8 @@
-import { isHeaderBytes, isHeaderName, isHost } from '@edge-gateway/core';
+import { isHeaderBytes, isHost } from '@edge-gateway/core';
 import { RequestHeadError } from './errors.ts';
 import { sameName } from './flat-headers.ts';
-import { acceptsTrailers, isHopByHop } from './hop-by-hop.ts';
+import { headerName } from './header-name.ts';
+import { acceptsTrailers } from './hop-by-hop.ts';
 
 export interface RequestLine {
   readonly method: string;
@@ -36,13 +37,13 @@ export function requestHead(line: RequestLine, host: string, framing: Framing): 
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!;
     const value = headers[i + 1]!;
-    if (isFraming(name)) {
-      if (name.length === 2 && acceptsTrailers(value)) lines += TE_TRAILERS;
-      const isKept = line.sendsTrailers === true && framing === 'chunked' && sameName(name, 'trailer');
-      if (!isKept) continue;
+    const { role, isFraming: isOmitted } = headerName(name);
+    if (isOmitted) {
+      if (role === 'te' && acceptsTrailers(value)) lines += TE_TRAILERS;
+      if (role !== 'trailer' || line.sendsTrailers !== true || framing !== 'chunked') continue;
     }
     checkField(name, value);
-    if (name.length === 4 && name.toLowerCase() === 'host' && ++hosts > 1) throw new RequestHeadError('two hosts');
+    if (role === 'host' && ++hosts > 1) throw new RequestHeadError('two hosts');
     lines += `${name}: ${value}\r\n`;
   }
   if (hosts === 0) lines = `host: ${host}\r\n${lines}`;
@@ -81,13 +82,13 @@ export function checkTunnelAuthority(authority: string): void {
 
 /** Throws a `RequestHeadError` for a method or path that must not be sent. */
 export function checkTarget(method: string, path: string): void {
-  if (!isHeaderName(method)) throw new RequestHeadError('the method is not a token');
+  if (!headerName(method).isToken) throw new RequestHeadError('the method is not a token');
   if (!PATH.test(path)) throw new RequestHeadError('the path is invalid');
 }
 
 /** Throws a `RequestHeadError` for a header that must not be sent. */
 export function checkField(name: string, value: string): void {
-  if (!isHeaderName(name)) throw new RequestHeadError('a header name is not a token');
+  if (!headerName(name).isToken) throw new RequestHeadError('a header name is not a token');
   if (!isHeaderBytes(value))
     throw new RequestHeadError(`the value of ${name} contains a character that is not allowed`);
 }
@@ -102,7 +103,4 @@ function framingLine(method: string, framing: Framing): string {
 }
 
 /** Returns true for a header that the forwarder sets itself, or that is omitted. */
-export function isFraming(name: string): boolean {
-  if (sameName(name, 'content-length') || sameName(name, 'expect')) return true;
-  return isHopByHop(name);
-}
+export const isFraming = (name: string): boolean => headerName(name).isFraming;

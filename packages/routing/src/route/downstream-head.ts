@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { FORWARDED_HEADERS, grpcTypeOf, isHost, plainAddress, type Facts, type GrpcKind } from '@edge-gateway/core';
+import { grpcTypeOf, isHost, plainAddress, type Facts, type GrpcKind } from '@edge-gateway/core';
 import type { RoutingErrorCode } from '../error-codes.ts';
 import type { RecordedConnection, RecordedHead } from '../format/record.ts';
 import { removeWhere } from '../http1/flat-headers.ts';
-import { acceptsTrailers, isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
+import { headerName } from '../http1/header-name.ts';
+import { acceptsTrailers, namedByConnection } from '../http1/hop-by-hop.ts';
 import { announcedTrailers } from '../http1/trailers.ts';
 import { forwardedCertificate } from './options/client-certificate.ts';
 import { isInternalRequest } from './options/internal-address.ts';
@@ -94,7 +95,9 @@ export function sanitizeRequestHead(
 ): DownstreamHead {
   const head = new DownstreamHead(incoming.method ?? 'GET', incoming.url ?? '/');
   const found = new Found();
-  const headers = (head.headers = endToEnd(incoming.rawHeaders, settings, found));
+  // The place of Host, which is known later.
+  const headers = (head.headers = ['host', '']);
+  endToEnd(incoming.rawHeaders, settings, found, headers);
   if (found.connection !== undefined && !PLAIN_CONNECTION_VALUES.has(found.connection))
     removeNamed(headers, found.connection);
   // Added after the headers that Connection names: it names this one too.
@@ -103,7 +106,8 @@ export function sanitizeRequestHead(
   const written = found.authority ?? '';
   if (written !== '' && !isHost(written)) found.refuse ??= 'ERR_ROUTING_BAD_HOST';
   head.authority = settings.stripAnyHostPort ? withoutPort(written) : written;
-  if (head.authority !== '') headers.unshift('host', head.authority);
+  if (head.authority !== '') headers[1] = head.authority;
+  else headers.splice(0, 2);
   head.grpc = found.grpc;
   head.rejected = found.refuse;
   const forwarded = found.forwarded;
@@ -121,36 +125,50 @@ function announce(headers: string[], names: string, { trailers }: ManagerSetting
   if (value !== '') headers.push('trailer', value);
 }
 
-function endToEnd(raw: readonly string[], settings: ManagerSettings, found: Found): string[] {
-  const headers: string[] = [];
+/** Adds the headers that are forwarded to `headers`, and what the others say to `found`. */
+function endToEnd(raw: readonly string[], settings: ManagerSettings, found: Found, headers: string[]): void {
   for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!.toLowerCase();
     const value = raw[i + 1]!;
-    if (name === 'host') {
-      if (found.authority !== undefined) found.refuse = 'ERR_ROUTING_BAD_HOST';
-      found.authority = value;
-    } else if (isHopByHop(name) && name !== 'proxy-authorization') {
-      if (name === 'connection')
+    const { lower: name, role } = headerName(raw[i]!);
+    switch (role) {
+      case 'host':
+        if (found.authority !== undefined) found.refuse = 'ERR_ROUTING_BAD_HOST';
+        found.authority = value;
+        break;
+      case 'connection':
         found.connection = found.connection === undefined ? value : `${found.connection},${value}`;
-      else if (name === 'te' && acceptsTrailers(value)) found.trailers = true;
-      else if (name === 'trailer' && settings.trailers)
-        found.announced = found.announced === undefined ? value : `${found.announced},${value}`;
-    } else if (name === 'content-length' || name === 'expect') {
+        break;
+      case 'te':
+        if (acceptsTrailers(value)) found.trailers = true;
+        break;
+      case 'trailer':
+        if (settings.trailers) found.announced = found.announced === undefined ? value : `${found.announced},${value}`;
+        break;
+      case 'hop-by-hop':
       // The forwarder sets the length; the expectation ends here.
-    } else if (name.includes('_') && !acceptsUnderscore(name, settings, found)) {
-      continue;
-    } else if (FORWARDED_HEADERS.has(name)) {
-      const forwarded = (found.forwarded ??= new Map());
-      const before = forwarded.get(name);
-      forwarded.set(name, before === undefined ? value : `${before},${value}`);
-    } else if (name.startsWith('x-envoy-')) {
-      if (settings.isInternal) (found.envoy ??= []).push(name, value);
-    } else {
-      if (name === 'content-type' && value.startsWith(GRPC_PREFIX)) found.grpc = grpcTypeOf(value)?.kind;
-      headers.push(name, value);
+      case 'content-length':
+      case 'expect':
+        break;
+      case 'forwarded': {
+        const forwarded = (found.forwarded ??= new Map());
+        const before = forwarded.get(name);
+        forwarded.set(name, before === undefined ? value : `${before},${value}`);
+        break;
+      }
+      case 'envoy':
+        if (settings.isInternal) (found.envoy ??= []).push(name, value);
+        break;
+      case 'underscore':
+        if (acceptsUnderscore(name, settings, found)) headers.push(name, value);
+        break;
+      case 'content-type':
+        if (value.startsWith(GRPC_PREFIX)) found.grpc = grpcTypeOf(value)?.kind;
+        headers.push(name, value);
+        break;
+      default:
+        headers.push(name, value);
     }
   }
-  return headers;
 }
 
 /** Returns false for a header to drop. Spellings that some servers treat as one of the gateway's own headers never pass. */
@@ -158,12 +176,8 @@ function acceptsUnderscore(name: string, settings: ManagerSettings, found: Found
   if (settings.underscores === 'reject') found.refuse ??= 'ERR_ROUTING_UNDERSCORE';
   if (settings.underscores === 'drop') return false;
   const dashed = name.replaceAll('_', '-');
-  return (
-    !FORWARDED_HEADERS.has(dashed) &&
-    !dashed.startsWith('x-envoy-') &&
-    !isHopByHop(dashed) &&
-    dashed !== 'content-length'
-  );
+  const { role } = headerName(dashed);
+  return role === 'other' || role === 'content-type' || role === 'host' || role === 'expect';
 }
 
 /**
@@ -172,7 +186,7 @@ function acceptsUnderscore(name: string, settings: ManagerSettings, found: Found
  */
 function removeNamed(headers: string[], connection: string): void {
   const names = namedByConnection(connection);
-  removeWhere(headers, (name) => names.includes(name));
+  removeWhere(headers, (name) => name !== 'host' && names.includes(name));
 }
 
 /** Marks a request of an internal caller, and keeps its `x-envoy-*` headers and its request id. */

@@ -1,5 +1,6 @@
 import { FRAMING_HEADERS, isHeaderBytes, isHeaderName } from '@edge-gateway/core';
 import { copyText } from '../../http1/copy-text.ts';
+import { cachedByName } from '../../http1/name-cache.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
 
 /** How a header affects the other lines of a head. */
@@ -9,10 +10,6 @@ export interface HeaderLines {
   readonly text: string;
   readonly hasDate: boolean;
 }
-
-/** Cache of names: most responses have the same few. */
-const effects = new Map<string, Effect>();
-const MAX_NAMES = 1_000;
 
 /**
  * Returns the lines of headers, flat. Returns `undefined` if one is invalid, if `node:http` would not write it as it is, or if they do
@@ -32,7 +29,7 @@ export function headerLines(flat: readonly string[], length: number, received?: 
       text += cached;
       continue;
     }
-    const effect = effects.get(name) ?? classify(name);
+    const effect = effectOf(name);
     if (effect !== 'none') {
       if (effect === 'date') hasDate = true;
       else if (effect !== 'length' || hasLength || value !== String(length)) return undefined;
@@ -46,14 +43,7 @@ export function headerLines(flat: readonly string[], length: number, received?: 
   return hasLength ? { text, hasDate } : undefined;
 }
 
-function classify(name: string): Effect {
-  const effect = effectOf(name);
-  // A copy, because a substring would keep the whole head in memory.
-  if (effects.size < MAX_NAMES && effect !== 'invalid') effects.set(copyText(name), effect);
-  return effect;
-}
-
-function effectOf(name: string): Effect {
+const effectOf = cachedByName((name): Effect => {
   if (typeof name !== 'string' || !isHeaderName(name)) return 'invalid';
   const lower = name.toLowerCase();
   if (lower === 'date') return 'date';
@@ -61,4 +51,4 @@ function effectOf(name: string): Effect {
   // `node:http` may encode its value differently.
   if (lower === 'content-disposition' || lower === 'expect') return 'unusual';
   return FRAMING_HEADERS.has(lower) ? 'unusual' : 'none';
-}
+});
