@@ -24,38 +24,38 @@ export function headersByName(flat: readonly string[]): Record<string, string> {
 
 /** Removes every value of a header from the list, in place. */
 export function removeHeader(flat: string[], lower: string): void {
-  let kept = 0;
-  for (let i = 0; i < flat.length; i += 2) {
-    if (sameName(flat[i]!, lower)) continue;
-    flat[kept++] = flat[i]!;
-    flat[kept++] = flat[i + 1]!;
-  }
-  flat.length = kept;
+  removeFrom(flat, 0, (name) => sameName(name, lower));
 }
 
 /** Removes headers from the list by name, in place. */
 export function removeWhere(flat: string[], isRemoved: (name: string) => boolean): void {
-  let kept = 0;
-  for (let i = 0; i < flat.length; i += 2) {
-    if (isRemoved(flat[i]!)) continue;
-    flat[kept++] = flat[i]!;
-    flat[kept++] = flat[i + 1]!;
-  }
-  flat.length = kept;
+  removeFrom(flat, 0, isRemoved);
 }
 
 /** Sets a header to one value: at the position of its first value, or at the end. */
 export function setHeader(flat: string[], lower: string, value: string): void {
   for (let i = 0; i < flat.length; i += 2) {
     if (!sameName(flat[i]!, lower)) continue;
-    const rest = flat.splice(i + 2);
-    removeHeader(rest, lower);
     flat[i] = lower;
     flat[i + 1] = value;
-    for (const part of rest) flat.push(part);
+    removeFrom(flat, i + 2, (name) => sameName(name, lower));
     return;
   }
   flat.push(lower, value);
+}
+
+function removeFrom(flat: string[], start: number, isRemoved: (name: string) => boolean): void {
+  let kept = start;
+  for (let i = start; i < flat.length; i += 2) {
+    if (isRemoved(flat[i]!)) continue;
+    if (kept < i) {
+      flat[kept] = flat[i]!;
+      flat[kept + 1] = flat[i + 1]!;
+    }
+    kept += 2;
+  }
+  // Even to the same value, setting the length is slow.
+  if (kept < flat.length) flat.length = kept;
 }
 
 export function hasHeader(flat: readonly string[], lower: string): boolean {
