@@ -1,12 +1,11 @@
 /** Log levels, least to most severe. `panic` is between error and fatal. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'panic', 'fatal'] as const;
-/** One of {@link LOG_LEVELS}. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** A level that a logger can be set to. */
 export type SettableLevel = LogLevel | 'trace' | 'off';
 
-/** The levels that a logger can be set to, least to most severe; `off` writes nothing. */
+/** Least to most severe. */
 export const SETTABLE_LEVELS: readonly SettableLevel[] = ['trace', ...LOG_LEVELS, 'off'];
 
 /** The named loggers that `GET /logging` lists. */
@@ -40,7 +39,6 @@ export const LOGGER_NAMES = [
   'upstream',
   'websocket',
 ] as const;
-/** One of {@link LOGGER_NAMES}. */
 export type LoggerName = (typeof LOGGER_NAMES)[number];
 
 /** The level of one logger. */

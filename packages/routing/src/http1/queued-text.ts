@@ -1,6 +1,15 @@
 import { AsyncResource } from 'node:async_hooks';
 import { Socket } from 'node:net';
-import { allowDirectWrites, writeFirst, writesDirectly, writeText, type WriteObserver } from './write-text.ts';
+import { bodyLength, bodyText, type BodyBytes } from './body-bytes.ts';
+import { fillSlot, releaseSlot, SLOT_BYTES, takeSlot } from './text-slots.ts';
+import {
+  allowDirectWrites,
+  canWriteBytes,
+  writeFirst,
+  writesDirectly,
+  writeText,
+  type WriteObserver,
+} from './write-text.ts';
 
 /** Number of texts that are written without waiting for the end of the turn, so that none waits for many others. */
 const MAX_TEXTS = 32;
@@ -14,22 +23,36 @@ type Carrier = Socket & { [UNWRITTEN]?: QueuedText | undefined };
 class QueuedText implements WriteObserver {
   isQueued = true;
   readonly #socket: Carrier;
-  readonly #text: string;
+  /** Set if the message is too long for a slot. */
+  #text: string | undefined;
+  #slot: Buffer | undefined;
+  readonly #length: number;
   #callback: OnWritten | undefined;
   #isDone = false;
   #error: Error | null | undefined;
   /** True if the callback is called as soon as the text is written. */
   #isAwaited = false;
 
-  constructor(socket: Socket, text: string, callback: OnWritten | undefined) {
+  constructor(socket: Socket, head: string, body: string | BodyBytes | undefined, callback: OnWritten | undefined) {
     this.#socket = socket;
-    this.#text = text;
     this.#callback = callback;
+    this.#length = head.length + (body === undefined ? 0 : bodyLength(body));
+    // In a slot, strings need not be joined, nor bytes become a string.
+    if (this.#length <= SLOT_BYTES) fillSlot((this.#slot = takeSlot()), head, body);
+    else this.#text = join(head, body);
   }
 
   write(): void {
     this.isQueued = false;
-    if (writeFirst(this.#socket, this.#text, this)) this.onWritten();
+    const slot = this.#slot;
+    if (!slot) {
+      if (writeFirst(this.#socket, this.#text!, this)) this.onWritten();
+      return;
+    }
+    this.#slot = undefined;
+    if (!writeFirst(this.#socket, slot.subarray(0, this.#length), this)) return;
+    releaseSlot(slot);
+    this.onWritten();
   }
 
   onWritten(error?: Error | null): void {
@@ -80,7 +103,7 @@ allowDirectWrites(QueueingSocket.prototype);
 
 /** Lets texts for a socket be queued. Other classes of sockets, such as those with TLS, write their texts immediately. */
 export function allowQueuedTexts(socket: Socket): void {
-  if (Object.getPrototypeOf(socket) !== Socket.prototype) return;
+  if (Object.getPrototypeOf(socket) !== Socket.prototype || !canWriteBytes(socket)) return;
   Object.setPrototypeOf(socket, QueueingSocket.prototype);
   (socket as Carrier)[UNWRITTEN] = undefined;
 }
@@ -91,17 +114,17 @@ let isScheduled = false;
 let written: PromiseWithResolvers<void> | undefined;
 
 /**
- * Writes a text with one byte for each character, at the end of this turn of the event loop, together with those for other
+ * Writes a head and its body, both with one byte for each character, at the end of this turn of the event loop, together with those for other
  * sockets: this wakes their receivers less often, and waking them is a third of the cost of a short write. `onWritten` is called when
  * all of it is written, or writing it has failed. A failure destroys the socket.
  */
-export function queueText(socket: Socket, text: string, onWritten?: OnWritten): void {
+export function queueText(socket: Socket, head: string, body?: string | BodyBytes, onWritten?: OnWritten): void {
   writeQueued(socket);
   if (Object.getPrototypeOf(socket) !== QueueingSocket.prototype || !writesDirectly(socket)) {
-    if (writeText(socket, text, onWritten && { onWritten }) && onWritten) process.nextTick(onWritten);
+    if (writeText(socket, join(head, body), onWritten && { onWritten }) && onWritten) process.nextTick(onWritten);
     return;
   }
-  const queued = new QueuedText(socket, text, onWritten);
+  const queued = new QueuedText(socket, head, body, onWritten);
   (socket as Carrier)[UNWRITTEN] = queued;
   texts.push(queued);
   if (onWritten) void (written ??= Promise.withResolvers()).promise.then(() => queued.report());
@@ -132,6 +155,9 @@ function writeTexts(): void {
   for (const queued of now) if (queued.isQueued) queued.write();
   settled?.resolve();
 }
+
+const join = (head: string, body: string | BodyBytes | undefined): string =>
+  body === undefined ? head : head + bodyText(body);
 
 function rethrow(error: unknown): never {
   throw error;

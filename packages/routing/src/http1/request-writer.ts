@@ -98,7 +98,7 @@ const flush = (writer: RequestWriter): void => writer.flush();
 /** Writes a request with a buffered body, if any. */
 export function writeBuffered(socket: Socket, head: string, body: Buffer | undefined): void {
   if (body === undefined || body.length === 0) return queueText(socket, head);
-  if (body.length <= SMALL_BODY) return queueText(socket, head + body.toString('latin1'));
+  if (body.length <= SMALL_BODY) return queueText(socket, head, { buffer: body, start: 0, end: body.length });
   socket.cork();
   socket.write(head, 'latin1');
   socket.write(body);

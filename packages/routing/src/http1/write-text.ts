@@ -4,6 +4,8 @@ import { getSystemErrorName } from 'node:util';
 
 /** What the system reports the end of a write to. */
 interface WriteRequest {
+  /** What is being written, which stays in memory until the end. */
+  buffer?: Buffer;
   oncomplete?: (status: number) => void;
   /** Returns -1 unless the system reports the end of a write to it. */
   getAsyncId(): number;
@@ -13,6 +15,8 @@ interface WriteRequest {
 interface Handle {
   /** Returns an error number, or 0. `request` is used only if the text cannot be written at once. */
   writeLatin1String?(request: WriteRequest, text: string): number;
+  /** Like `writeLatin1String`; the buffer must not change before the end of the write. */
+  writeBuffer?(request: WriteRequest, data: Buffer): number;
   /** Number of bytes that are not written yet. */
   readonly writeQueueSize: number;
 }
@@ -68,18 +72,22 @@ export function writeText(socket: Socket, text: string, observer?: WriteObserver
   return writeTo(handle, socket as Carrier, text, observer);
 }
 
-/** Like {@link writeText}, for a text that precedes what the stream has queued meanwhile, or its end. */
-export function writeFirst(socket: Socket, text: string, observer: WriteObserver): boolean {
+/**
+ * Like {@link writeText}, for a text or bytes that precede what the stream has queued meanwhile, or its end. If it returns false, the bytes must
+ * not change any more.
+ */
+export function writeFirst(socket: Socket, data: string | Buffer, observer: WriteObserver): boolean {
   const carrier = socket as Carrier;
-  if (carrier._handle) return writeTo(carrier._handle, carrier, text, observer);
+  if (carrier._handle) return writeTo(carrier._handle, carrier, data, observer);
   process.nextTick(() => observer.onWritten(new Error('the socket is closed')));
   return false;
 }
 
-function writeTo(handle: Handle, carrier: Carrier, text: string, observer?: WriteObserver): boolean {
+function writeTo(handle: Handle, carrier: Carrier, data: string | Buffer, observer?: WriteObserver): boolean {
   carrier._unrefTimer();
   const request = spare!;
-  const status = handle.writeLatin1String!(request, text);
+  const isText = typeof data === 'string';
+  const status = isText ? handle.writeLatin1String!(request, data) : handle.writeBuffer!(request, data);
   if (status !== 0) {
     spare = new Request!();
     process.nextTick(failed, carrier, status, observer);
@@ -89,6 +97,7 @@ function writeTo(handle: Handle, carrier: Carrier, text: string, observer?: Writ
   if (request.getAsyncId() === -1) return true;
   carrier[QUEUE_SIZE!] = handle.writeQueueSize;
   spare = new Request!();
+  if (!isText) request.buffer = data;
   request.oncomplete = (result) => {
     if (result < 0) return failed(carrier, result, observer);
     if (!carrier.destroyed) carrier._unrefTimer();
@@ -102,6 +111,10 @@ function writeTo(handle: Handle, carrier: Carrier, text: string, observer?: Writ
 export function allowDirectWrites(prototype: Socket): void {
   classes.add(prototype);
 }
+
+/** True if bytes can be written directly to an open socket, with {@link writeFirst}. */
+export const canWriteBytes = (socket: Socket): boolean =>
+  typeof (socket as Carrier)._handle?.writeBuffer === 'function';
 
 /** True if a text would be written directly: nothing is queued, and no other code intercepts the writes. */
 export const writesDirectly = (socket: Socket): boolean => directHandle(socket as Carrier) !== undefined;

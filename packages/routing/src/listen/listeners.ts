@@ -48,7 +48,6 @@ export interface Listeners {
   close(): Promise<void>;
 }
 
-/** Options of {@link createListeners}. */
 export interface ListenersOptions {
   readonly router: ListeningRouter;
   readonly context: Context;

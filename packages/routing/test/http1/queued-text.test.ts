@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, Socket, type AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { allowQueuedTexts, hasUnwrittenText, queueText } from '../../src/http1/queued-text.ts';
+import { SLOT_BYTES } from '../../src/http1/text-slots.ts';
 
 /** More than the buffers of both ends of a connection. */
 const LARGE = 'x'.repeat(16 * 1024 * 1024);
@@ -46,6 +47,48 @@ describe('a queued text', () => {
     expect(await textOf(a.peer)).to.equal('caf\u00e9');
   });
 
+  it('is followed by its body, as it was when it was queued', async () => {
+    const { socket, peer } = await pair();
+    const bytes = Buffer.from('-caf\u00e9-', 'latin1');
+    queueText(socket, 'head ', { buffer: bytes, start: 1, end: 5 });
+    bytes.fill('x');
+    queueText(socket, ' next ', 'text');
+    const long = Buffer.alloc(2 * SLOT_BYTES, 'y');
+    queueText(socket, ' long ', { buffer: long, start: 0, end: long.length });
+    long.fill('x');
+    socket.end();
+    expect(await textOf(peer)).to.equal(`head caf\u00e9 next text long ${'y'.repeat(2 * SLOT_BYTES)}`);
+  });
+
+  it('fills a slot exactly', async () => {
+    for (const extra of [-1, 0, 1]) {
+      const { socket, peer } = await pair();
+      const text = 'z'.repeat(SLOT_BYTES - 4 + extra);
+      queueText(socket, 'head', text);
+      socket.end();
+      expect(await textOf(peer)).to.equal(`head${text}`);
+    }
+  });
+
+  it('stays as it is while the peer does not read, whatever is queued for others', async () => {
+    const slow = await pair();
+    queueText(slow.socket, LARGE);
+    await turn();
+    queueText(slow.socket, 'first ');
+    queueText(slow.socket, 'second ', 'body');
+    await turn();
+    expect(hasUnwrittenText(slow.socket)).to.equal(true);
+    const others = await Promise.all(Array.from({ length: 40 }, pair));
+    for (const { socket } of others) queueText(socket, 'other text', 'other body');
+    await turn();
+    slow.socket.end();
+    expect((await textOf(slow.peer)).slice(LARGE.length)).to.equal('first second body');
+    for (const { socket, peer } of others) {
+      socket.end();
+      expect(await textOf(peer)).to.equal('other textother body');
+    }
+  });
+
   it('is written earlier if there are many', async () => {
     const pairs = await Promise.all(Array.from({ length: 33 }, pair));
     const written = (): number => pairs.filter(({ socket }) => socket.bytesWritten === 1).length;
@@ -87,7 +130,7 @@ describe('a queued text', () => {
   it('is written before the socket is destroyed', async () => {
     const { socket, peer } = await pair();
     const written = Promise.withResolvers<unknown>();
-    queueText(socket, 'last', written.resolve);
+    queueText(socket, 'last', undefined, written.resolve);
     socket.destroy();
     expect(await textOf(peer)).to.equal('last');
     expect(await written.promise).to.equal(undefined);
@@ -103,10 +146,10 @@ describe('a queued text', () => {
   it('follows a text that the peer has not read', async () => {
     const { socket, peer } = await pair();
     const written: string[] = [];
-    queueText(socket, LARGE, () => written.push('first'));
+    queueText(socket, LARGE, undefined, () => written.push('first'));
     await turn();
     expect([written, hasUnwrittenText(socket)]).to.deep.equal([[], true]);
-    queueText(socket, 'second', () => written.push('second'));
+    queueText(socket, 'second', undefined, () => written.push('second'));
     await turn();
     socket.end('third');
     expect((await textOf(peer)).replace(LARGE, '-')).to.equal('-secondthird');
@@ -117,9 +160,9 @@ describe('a queued text', () => {
     const { socket, peer } = await pair();
     const first = Promise.withResolvers<boolean>();
     const second = Promise.withResolvers<boolean>();
-    queueText(socket, LARGE, () => first.resolve(hasUnwrittenText(socket)));
+    queueText(socket, LARGE, undefined, () => first.resolve(hasUnwrittenText(socket)));
     await turn();
-    queueText(socket, LARGE, () => second.resolve(hasUnwrittenText(socket)));
+    queueText(socket, LARGE, undefined, () => second.resolve(hasUnwrittenText(socket)));
     await turn();
     peer.resume();
     expect([await first.promise, await second.promise]).to.deep.equal([true, false]);
@@ -130,10 +173,10 @@ describe('a queued text', () => {
     const [a, b, slow] = [await pair(), await pair(), await pair()];
     const seen: unknown[] = [];
     const record = (name: string) => (error?: Error | null) => void seen.push([name, store.getStore(), error]);
-    store.run('of a', () => queueText(a.socket, 'a', record('a')));
-    store.run('of b', () => queueText(b.socket, 'b', record('b')));
+    store.run('of a', () => queueText(a.socket, 'a', undefined, record('a')));
+    store.run('of b', () => queueText(b.socket, 'b', undefined, record('b')));
     const ended = new Promise<void>((resolve) => {
-      store.run('of slow', () => queueText(slow.socket, LARGE, (error) => resolve(record('slow')(error))));
+      store.run('of slow', () => queueText(slow.socket, LARGE, undefined, (error) => resolve(record('slow')(error))));
     });
     expect(seen).to.deep.equal([]);
     await turn();
@@ -154,10 +197,10 @@ describe('a queued text', () => {
     const thrown = once(process, 'uncaughtException');
     const called = Promise.withResolvers<unknown>();
     try {
-      queueText(socket, 'a', () => {
+      queueText(socket, 'a', undefined, () => {
         throw new Error('of a listener');
       });
-      queueText(other.socket, 'b', called.resolve);
+      queueText(other.socket, 'b', undefined, called.resolve);
       const [error, origin] = (await thrown) as [Error, string];
       expect([error.message, origin]).to.deep.equal(['of a listener', 'uncaughtException']);
     } finally {
@@ -172,11 +215,11 @@ describe('a queued text', () => {
     peer.resetAndDestroy();
     const reasons: Promise<unknown>[] = [];
     while (!socket.destroyed) {
-      reasons.push(new Promise((resolve) => queueText(socket, 'lost', resolve)));
+      reasons.push(new Promise((resolve) => queueText(socket, 'lost', undefined, resolve)));
       await turn();
     }
     await closed;
-    reasons.push(new Promise((resolve) => queueText(socket, 'late', resolve)));
+    reasons.push(new Promise((resolve) => queueText(socket, 'late', undefined, resolve)));
     expect((await Promise.all(reasons)).at(-1)).to.be.instanceOf(Error);
     expect(hasUnwrittenText(socket)).to.equal(false);
   });
@@ -184,7 +227,7 @@ describe('a queued text', () => {
   it('fails if the socket is destroyed before all of it is written', async () => {
     const { socket } = await pair();
     const failed = Promise.withResolvers<unknown>();
-    queueText(socket, LARGE, failed.resolve);
+    queueText(socket, LARGE, undefined, failed.resolve);
     socket.destroy();
     expect(await failed.promise).to.be.instanceOf(Error);
     expect(hasUnwrittenText(socket)).to.equal(false);
@@ -194,7 +237,7 @@ describe('a queued text', () => {
     const { peer } = await pair();
     if (peer.connecting) await once(peer, 'connect');
     const written = Promise.withResolvers<unknown>();
-    queueText(peer, 'now', written.resolve);
+    queueText(peer, 'now', undefined, written.resolve);
     expect([peer.bytesWritten, hasUnwrittenText(peer)]).to.deep.equal([3, false]);
     expect(await written.promise).to.equal(undefined);
   });
@@ -209,7 +252,7 @@ describe('a queued text', () => {
     server.close();
     allowQueuedTexts(socket);
     const written = Promise.withResolvers<unknown>();
-    queueText(socket, 'now', written.resolve);
+    queueText(socket, 'now', undefined, written.resolve);
     expect([Object.getPrototypeOf(socket), socket.bytesWritten]).to.deep.equal([Other.prototype, 3]);
     expect(await written.promise).to.be.oneOf([undefined, null]);
   });

@@ -143,7 +143,7 @@ export class PlainConnection implements Limited {
     const internals = req as unknown as Record<symbol, (() => void) | undefined> & ReadInternals;
     if (DETACH_SIGNAL) internals[DETACH_SIGNAL]?.();
     if (!internals._consuming && !internals._readableState.resumeScheduled) internals._dump();
-    res.detachSocket(socket);
+    res.detach(socket);
     // In `node:http`, `close` follows `finish` in a tick of its own. Where no other listener of `finish` waits, it need not.
     const closes = res.isWhole && !this.#standIn && res.listenerCount('finish') === 1;
     if (!closes) process.nextTick(closeResponse, this, res);

@@ -1,6 +1,7 @@
 import { ServerResponse, STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { isHeaderBytes } from '@edge-gateway/core';
+import { bodyLength, bodyText, type BodyBytes } from '../../http1/body-bytes.ts';
 import { queueText } from '../../http1/queued-text.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
 import { currentDate } from './current-date.ts';
@@ -29,19 +30,12 @@ const NodeResponse = ServerResponse as unknown as new (
 type Finish = (error?: Error | null) => void;
 const { writeHead, write, end } = ServerResponse.prototype;
 
-/** Part of a buffer: the bytes of a body. */
-export interface BodyBytes {
-  readonly buffer: Buffer;
-  readonly start: number;
-  readonly end: number;
-}
-
 /** A response that a server of `node:http` could have created, for a connection that has no other response in progress. */
 export class PlainResponse extends NodeResponse {
   /** True if it was sent with its head in one write. */
   isWhole = false;
   /** The body that {@link end} sends together with the head. */
-  #body: string | undefined;
+  #body: string | BodyBytes | undefined;
 
   constructor(req: IncomingMessage, socket: Socket, keepAliveTimeoutMs: number) {
     super(req, { highWaterMark: socket.writableHighWaterMark });
@@ -55,6 +49,12 @@ export class PlainResponse extends NodeResponse {
     (this as { socket: Socket | null }).socket = socket;
   }
 
+  /** Undoes {@link attach}. */
+  detach(socket: Socket): void {
+    (socket as Carrier)._httpMessage = null;
+    (this as { socket: Socket | null }).socket = null;
+  }
+
   /**
    * Sends a complete response in one write, byte for byte like `writeHead` and `end`. Returns false, and does nothing, if those have to send
    * it: they were replaced, headers were set before, the head is invalid or unusual, or its length is not that of the body. `received` is the
@@ -63,8 +63,7 @@ export class PlainResponse extends NodeResponse {
   sendWhole(status: number, flat: readonly string[], body: BodyBytes | string, received?: ResponseHead): boolean {
     if (!this.#isUntouched() || this.req.method === 'HEAD' || status < 200 || status === 204 || status === 304)
       return false;
-    const length = typeof body === 'string' ? body.length : body.end - body.start;
-    const lines = headerLines(flat, length, received);
+    const lines = headerLines(flat, bodyLength(body), received);
     if (lines === undefined) return false;
     const message = this.statusMessage || STATUS_CODES[status] || 'unknown';
     const date = lines.hasDate || !this.sendDate ? '' : `Date: ${currentDate()}\r\n`;
@@ -72,15 +71,15 @@ export class PlainResponse extends NodeResponse {
     this.statusCode = status;
     this.statusMessage = message;
     this._header = head;
-    this.#endWith(typeof body === 'string' ? body : body.buffer.toString('latin1', body.start, body.end));
+    this.#endWith(body);
     return true;
   }
 
   /** Sends the head and this body, and ends the response. */
-  #endWith(body: string): void {
+  #endWith(body: string | BodyBytes): void {
     const socket = this.socket as Carrier | null;
     // `end` sends the head with its first bytes, and knows what to do without a usable connection.
-    if (!socket?.writable || socket._httpMessage !== this) return void this.end(body, 'latin1');
+    if (!socket?.writable || socket._httpMessage !== this) return void this.end(bodyText(body), 'latin1');
     this.#body = body;
     this.end();
   }
@@ -91,7 +90,7 @@ export class PlainResponse extends NodeResponse {
     if (body === undefined) return super._send(data, encoding, callback, length);
     this.#body = undefined;
     this._headerSent = this.isWhole = true;
-    queueText(this.socket!, this._header! + body, callback);
+    queueText(this.socket!, this._header!, body, callback);
     return true;
   }
 

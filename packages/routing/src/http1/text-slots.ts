@@ -1,0 +1,24 @@
+import type { BodyBytes } from './body-bytes.ts';
+
+/** Size of a slot in bytes. The connection to a client that does not read keeps one. */
+export const SLOT_BYTES = 4 * 1024;
+/** Maximum number of slots that wait to be reused. */
+const MAX_FREE = 32;
+
+const free: Buffer[] = [];
+
+/** Returns a buffer for a short message, which its only user gives back to {@link releaseSlot} or drops. */
+export const takeSlot = (): Buffer => free.pop() ?? Buffer.allocUnsafeSlow(SLOT_BYTES);
+
+/** Makes a slot available again, whose data is no longer needed. */
+export function releaseSlot(slot: Buffer): void {
+  if (free.length < MAX_FREE) free.push(slot);
+}
+
+/** Fills a slot with a head and its body, one byte for each character. */
+export function fillSlot(slot: Buffer, head: string, body: string | BodyBytes | undefined): void {
+  const length = slot.write(head, 0, 'latin1');
+  if (body === undefined) return;
+  if (typeof body === 'string') slot.write(body, length, 'latin1');
+  else body.buffer.copy(slot, length, body.start, body.end);
+}
