@@ -46,7 +46,8 @@ export function resolveEndpoints({ upstream, names, stats, log, onEndpoints }: R
         if (failing) return;
         failing = true;
         const fields = { upstream: upstream.name, host: endpoint.address, reason: error.message };
-        log.warn(fields, 'name cannot be resolved, last addresses stay in use');
+        const isKnown = resolved.has(endpoint);
+        log.warn(fields, isKnown ? 'name cannot be resolved, last addresses stay in use' : 'name cannot be resolved');
       },
     });
   });

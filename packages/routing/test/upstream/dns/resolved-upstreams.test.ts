@@ -3,7 +3,7 @@ import { pbkdf2 } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
-import { createContext, type SnapshotUpstream } from '@edge-gateway/core';
+import { createContext, createLoggers, type SnapshotUpstream } from '@edge-gateway/core';
 import { skip } from '../../../../../test/parts/skip.ts';
 import { createLocalNames } from '../../../src/upstream/dns/local-names.ts';
 import { createLookup } from '../../../src/upstream/dns/lookup.ts';
@@ -118,6 +118,29 @@ describe('an upstream with a DNS name', () => {
     const silent = await resolvedGateway({ 'api.test': { fails: 'silent' } }, 80, { spec });
     expect((await get(silent.gw.url)).status).to.equal(503);
     expect(silent.gw.outcomes[0]!.cause).to.contain('no connection after 100 ms');
+  });
+
+  it('logs the first failure of a name, and whether it has addresses', async () => {
+    const lines: string[] = [];
+    const write = (line: string): void => void lines.push((JSON.parse(line) as { msg: string }).msg);
+    const dns = await dnsServer({});
+    const upstreams = createUpstreams(
+      createContext({ log: createLoggers({ destination: { write } }) }),
+      createLookup({ servers: [dns.address], localNames: NO_FILES, timeoutMs: 300 }),
+    );
+    whenDone(() => upstreams.close());
+    const endpoints = [{ address: 'api.test', port: 80, weight: 1 }];
+    upstreams.apply([snapshotOf(80, { endpoints, spec: { dnsRefreshRate: '0.02s' } })]);
+    await until(() => lines.length === 1);
+    dns.zones.set('api.test', { a: ['127.0.0.1'] });
+    await until(() => lines.length === 2);
+    dns.zones.set('api.test', { fails: 'NXDOMAIN' });
+    await until(() => lines.length === 3);
+    expect(lines).to.deep.equal([
+      'name cannot be resolved',
+      'name resolved again',
+      'name cannot be resolved, last addresses stay in use',
+    ]);
   });
 
   it('backs off when lookups fail', async () => {
