@@ -105,7 +105,7 @@ describe('router', () => {
     expect(Number(headers['x-envoy-upstream-service-time'])).to.be.within(upstreamMs - 2, upstreamMs + concernMs - 20);
   });
 
-  it('responds with 404 without body when no virtual host or no route fits', async () => {
+  it('responds with 404 without body when no virtual host or no route matches', async () => {
     const routes = [directOf('a', { matchers: [{ prefix: '/a' }] })];
     const { port } = await serve(snapshotOf([hostOf(routes, { domains: ['a.example'] })]));
     for (const [host, path] of [

@@ -99,7 +99,7 @@ function explainDecision(
   }
   const virtualHost = namesOf(host);
   const { entry } = request.route;
-  if (!entry) return { virtualHost, routes, effects, outcome: rejection ?? unmatched(request, 'no route fits') };
+  if (!entry) return { virtualHost, routes, effects, outcome: rejection ?? unmatched(request, 'no route matches') };
   const options = appliedOptions(listener, host.value.source, entry.route.source);
   return {
     virtualHost,

@@ -114,7 +114,7 @@ describe('explain', () => {
       { on: 'header x-c', wanted: 'full match of v[0-9]', found: 'v10' },
       { on: 'query parameter page', wanted: 'present', found: undefined },
     ]);
-    expect(outcome).to.include({ type: 'reply', status: 404, reason: 'no route fits' });
+    expect(outcome).to.include({ type: 'reply', status: 404, reason: 'no route matches' });
   });
 
   it('lists the domains when none fits', () => {
