@@ -41,6 +41,8 @@ export function addTrace(program: Command, io: Terminal): void {
     const flags = command.opts<TraceFlags>();
     const request = parseRequest(method, url, flags.header);
     if (url === '*') throw cliError('ERR_CLI_USAGE', 'the URL must have a host');
+    if (request.headers['host']?.[1] !== undefined)
+      throw cliError('ERR_CLI_USAGE', 'the header host must not be repeated');
     const timeoutMs = parseTimeout(flags.timeout);
     const connection = addressedGatewayOf(io, command);
     const connectTo = flags.connect === undefined ? await listenerOf(connection, url) : parseAddress(flags.connect);

@@ -53,7 +53,7 @@ async function sendRequest(request: TracedRequest, extra: OutgoingHttpHeaders): 
     port,
     method: request.method,
     path: `${url.pathname}${url.search}`,
-    headers: { host: url.host, ...request.headers, ...extra },
+    headers: { host: url.host, ...singleValues(request.headers), ...extra },
     agent: false as const,
     signal: AbortSignal.timeout(request.timeoutMs),
     ...(isTls && { servername: url.hostname, rejectUnauthorized: request.verify }),
@@ -75,6 +75,13 @@ async function sendRequest(request: TracedRequest, extra: OutgoingHttpHeaders): 
   });
   sent.end(request.body);
   await promise;
+}
+
+/** Lists with one value as text: Node accepts some headers, such as `Host`, only in this form. */
+function singleValues(headers: TracedRequest['headers']): OutgoingHttpHeaders {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, values]) => [name, values.length > 1 ? values : values[0]]),
+  );
 }
 
 /** A record is complete shortly after the response. */

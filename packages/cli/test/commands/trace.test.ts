@@ -131,6 +131,17 @@ describe('trace', () => {
     expect(request!.headers).to.include({ 'x-a': 'b' }).and.to.not.have.property('x-gateway-trace');
   });
 
+  it('sends the host of a header instead of that of the URL', async () => {
+    const url = `http://127.0.0.1:${port}/cart`;
+    const { host, status } = await recordingOf('GET', url, '-H', 'Host: shop.example');
+    expect({ host, status }).to.deep.equal({ host: 'shop.example', status: 201 });
+  });
+
+  it('sends a repeated header', async () => {
+    await recordingOf('GET', 'http://shop.example/', '-H', 'x-a: b', '-H', 'x-a: c');
+    expect(received[0]!.headersDistinct['x-a']).to.deep.equal(['b', 'c']);
+  });
+
   it('shows the stage that rejects a request', async () => {
     const { steps, status, upstream, route } = await recordingOf('GET', 'http://shop.example/admin');
     expect({ status, route }).to.deep.equal({ status: 403, route: 'gw-system.shop-route-1-admin-matcher-0' });
@@ -206,6 +217,7 @@ describe('trace', () => {
     [['GET'], 2, "missing required argument 'url'"],
     [['GET', '/cart'], 2, "invalid URL '/cart'"],
     [['GET', '*'], 2, 'the URL must have a host'],
+    [['GET', 'http://a/', '-H', 'host: a', '-H', 'Host: b'], 2, 'the header host must not be repeated'],
     [['G T', 'http://a/'], 2, "invalid method 'G T'"],
     [['GET', 'http://a/', '-H', 'x'], 2, "invalid header 'x'"],
     [['GET', 'http://a/', '--connect', 'a'], 2, "--connect must be host:port, not 'a'"],
