@@ -29,10 +29,24 @@ export function readRegularFile(path: string, maxBytes: number, flags = 0, check
     if (!stat.isFile()) throw new UnusableFile('is not a file');
     if (stat.size > maxBytes) throw new UnusableFile(`is larger than ${sizeText(maxBytes)}`, stat.size);
     check?.(stat);
-    return readFileSync(file);
+    return readOpened(file, stat.size);
   } finally {
     closeSync(file);
   }
+}
+
+/** Reads a file whose size is known, with fewer calls of the system than `readFileSync`: directories contain thousands of small files. */
+function readOpened(file: number, size: number): Buffer {
+  // Files of the kernel have no size.
+  if (size === 0) return readFileSync(file);
+  const bytes = Buffer.allocUnsafeSlow(size);
+  let length = 0;
+  while (length < size) {
+    const read = readSync(file, bytes, length, size - length, null);
+    if (read === 0) break;
+    length += read;
+  }
+  return length < size ? bytes.subarray(0, length) : bytes;
 }
 
 /**

@@ -278,13 +278,23 @@ function sortedHosts(served: readonly Served[]): VirtualHost[] {
 /** Returns the virtual hosts of a plain listener: those of the previous one, with the changed ones. */
 function patchedHosts(parts: Assembly, known: ListenerBuild, previous: Listener): readonly VirtualHost[] {
   const { builds, services, changed } = parts;
-  const failed = services.flatMap((problems, i) => (problems !== NO_PROBLEMS && hasErrors(problems) ? [i] : []));
+  const failed = failedAmong(services);
   const old = lastGood(parts, failed, previous);
   const hosts = new Map<string, VirtualHost | undefined>();
   for (const { virtualHost } of changed.removed) hosts.set(virtualHost.name, undefined);
   for (const i of changedBuilds(parts, known)) hosts.set(builds[i]!.virtualHost.name, builds[i]!.virtualHost);
   for (const i of failed) hosts.set(builds[i]!.virtualHost.name, old.get(builds[i]!.virtualHost.name));
   return withItems(previous.virtualHosts, [...hosts], ({ name }) => name);
+}
+
+/** Returns the indexes of problems with errors: few, if any, among many. */
+function failedAmong(services: readonly Problems[]): readonly number[] {
+  const failed: number[] = [];
+  for (let i = 0; i < services.length; i++) {
+    const problems = services[i]!;
+    if (problems !== NO_PROBLEMS && hasErrors(problems)) failed.push(i);
+  }
+  return failed;
 }
 
 /** A virtual service and its served virtual host: the build, or its last good version. */
@@ -298,7 +308,7 @@ interface Served {
 function servedHosts(parts: Assembly, previous: Listener | undefined): readonly Served[] {
   const { builds, services } = parts;
   const isGood = (i: number) => !hasErrors(services[i]!);
-  const failed = [...builds.keys()].filter((i) => !isGood(i));
+  const failed = failedAmong(services);
   const old = lastGood(parts, failed, previous);
   return builds.flatMap((build, i): Served | readonly Served[] => {
     const host = isGood(i) ? build.virtualHost : old.get(build.virtualHost.name);

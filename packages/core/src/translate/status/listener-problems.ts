@@ -72,7 +72,9 @@ export function proxyProblems(
   for (const listener of listeners) {
     if (listener.proxy !== proxy) continue;
     if (listener.problems !== NO_PROBLEMS) all.push(listener.problems);
-    for (const [i, problems] of listener.services.entries()) {
+    // An index instead of entries: there may be many.
+    for (let i = 0; i < listener.services.length; i++) {
+      const problems = listener.services[i]!;
       if (problems === NO_PROBLEMS && missing.size === 0) continue;
       const build = listener.builds[i]!;
       const lack = lacksOption(listener, build) ? missing.get(build.stored.key) : undefined;

@@ -33,7 +33,8 @@ export const NO_PROBLEMS: Problems = Object.freeze([]);
 
 /** Collects the problems of one resource. */
 export class Report {
-  readonly #found = new Map<string, FoundProblem>();
+  /** Missing as long as there are none: most resources have none. */
+  #found: Map<string, FoundProblem> | undefined;
   #hasErrors = false;
 
   get hasErrors(): boolean {
@@ -62,12 +63,13 @@ export class Report {
 
   /** Returns the problems so far. */
   problems(): Problems {
-    return this.#found.size === 0 ? NO_PROBLEMS : Object.freeze([...this.#found.values()]);
+    return this.#found ? Object.freeze([...this.#found.values()]) : NO_PROBLEMS;
   }
 
   #add(problem: FoundProblem): void {
     const { severity, message, path } = problem;
     const key = `${severity} ${message} ${JSON.stringify(path)}`;
+    this.#found ??= new Map();
     if (this.#found.has(key)) return;
     this.#hasErrors ||= severity === 'error';
     this.#found.set(key, Object.freeze(problem));
