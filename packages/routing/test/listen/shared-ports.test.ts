@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { connect } from 'node:tls';
 import { expect } from 'chai';
 import { createContext, type Handler } from '@edge-gateway/core';
 import { createListeners, type ListenersOptions } from '../../src/index.ts';
 import { certificates, secretsOf } from '../upstream/certificates.ts';
 import { listenerOf, snapshotOf } from './serving.ts';
+import { sessionOf, VERSIONS, visit } from './tls/tls-client.ts';
 
 const { server } = certificates();
 const secrets = secretsOf({ tls: { 'tls.crt': server.cert, 'tls.key': server.key } });
@@ -78,59 +78,50 @@ describe('listeners that share their ports', () => {
     }
   });
 
-  describe('with one secret for session tickets', () => {
-    const handshake = async (port: number, session?: Buffer) => {
-      const socket = connect({
-        port,
-        host: '127.0.0.1',
-        rejectUnauthorized: false,
-        maxVersion: 'TLSv1.2',
-        ...(session && { session }),
-      });
-      await once(socket, 'secureConnect');
-      const result = { isReused: socket.isSessionReused(), session: socket.getSession()! };
-      socket.destroy();
-      return result;
-    };
-    const start = async (secret: Buffer, parts: object = {}) => {
-      const { listeners } = processOf();
-      listeners.setTicketSecret(secret);
-      const [result] = await listeners.apply(snapshotOf(tls(parts)));
-      return { listeners, port: result!.port! };
-    };
-
-    it('resume the sessions of each other', async () => {
-      const [one, other] = [await start(Buffer.alloc(32, 1)), await start(Buffer.alloc(32, 1))];
-      const { isReused, session } = await handshake(one.port);
-      expect(isReused).to.equal(false);
-      expect((await handshake(other.port, session)).isReused).to.equal(true);
-    });
-
-    it('do not resume the sessions of another secret, of other TLS settings, or of another listener', async () => {
-      const one = await start(Buffer.alloc(32, 1));
-      const { session } = await handshake(one.port);
-      const sslConfig = {
-        secretRef: { name: 'tls', namespace: 'gw-system' },
-        parameters: { maximumProtocolVersion: 'TLSv1_2' as const },
+  for (const maxVersion of VERSIONS) {
+    describe(`with one secret for session tickets (${maxVersion})`, () => {
+      const newSession = (port: number) => sessionOf(port, 'api.example.com', maxVersion);
+      const isReused = async (port: number, session: Buffer | undefined): Promise<boolean | undefined> =>
+        (await visit(port, { session, maxVersion }))?.reused;
+      const start = async (secret: Buffer, parts: object = {}) => {
+        const { listeners } = processOf();
+        listeners.setTicketSecret(secret);
+        const [result] = await listeners.apply(snapshotOf(tls(parts)));
+        return { listeners, port: result!.port! };
       };
-      const others = [
-        await start(Buffer.alloc(32, 2)),
-        await start(Buffer.alloc(32, 1), { sslConfigurations: [{ sslConfig, sniDomains: [] }] }),
-        await start(Buffer.alloc(32, 1), { name: 'another' }),
-      ];
-      for (const { port } of others) expect((await handshake(port, session)).isReused).to.equal(false);
-    });
 
-    it('accept no earlier tickets after a rotation, and resume new sessions', async () => {
-      const one = await start(Buffer.alloc(32, 1));
-      const { session } = await handshake(one.port);
-      one.listeners.setTicketSecret(Buffer.alloc(32, 2));
-      expect((await handshake(one.port, session)).isReused).to.equal(false);
-      const renewed = await handshake(one.port);
-      expect((await handshake(one.port, renewed.session)).isReused).to.equal(true);
-      const other = await start(Buffer.alloc(32, 1));
-      other.listeners.setTicketSecret(Buffer.alloc(32, 2));
-      expect((await handshake(other.port, renewed.session)).isReused).to.equal(true);
+      it('resume the sessions of each other', async () => {
+        const [one, other] = [await start(Buffer.alloc(32, 1)), await start(Buffer.alloc(32, 1))];
+        const session = await newSession(one.port);
+        expect(await isReused(other.port, session)).to.equal(true);
+      });
+
+      it('do not resume the sessions of another secret, of other TLS settings, or of another listener', async () => {
+        const one = await start(Buffer.alloc(32, 1));
+        const session = await newSession(one.port);
+        const sslConfig = {
+          secretRef: { name: 'tls', namespace: 'gw-system' },
+          parameters: { maximumProtocolVersion: maxVersion.replace('.', '_') },
+        };
+        const others = [
+          await start(Buffer.alloc(32, 2)),
+          await start(Buffer.alloc(32, 1), { sslConfigurations: [{ sslConfig, sniDomains: [] }] }),
+          await start(Buffer.alloc(32, 1), { name: 'another' }),
+        ];
+        for (const { port } of others) expect(await isReused(port, session)).to.equal(false);
+      });
+
+      it('accept no earlier tickets after a rotation, and resume new sessions', async () => {
+        const one = await start(Buffer.alloc(32, 1));
+        const session = await newSession(one.port);
+        one.listeners.setTicketSecret(Buffer.alloc(32, 2));
+        expect(await isReused(one.port, session)).to.equal(false);
+        const renewed = await newSession(one.port);
+        expect(await isReused(one.port, renewed)).to.equal(true);
+        const other = await start(Buffer.alloc(32, 1));
+        other.listeners.setTicketSecret(Buffer.alloc(32, 2));
+        expect(await isReused(other.port, renewed)).to.equal(true);
+      });
     });
-  });
+  }
 });

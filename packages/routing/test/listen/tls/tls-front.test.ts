@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
 import { connect as connectTcp } from 'node:net';
-import { connect, type ConnectionOptions, type SecureVersion, type TLSSocket } from 'node:tls';
+import { connect } from 'node:tls';
 import { expect } from 'chai';
 import { createContext, type TlsConfiguration } from '@edge-gateway/core';
 import { createListeners, type ListenLimits, type Listeners } from '../../../src/index.ts';
@@ -10,59 +10,17 @@ import { certificatePath, certificates, secretsOf } from '../../upstream/certifi
 import { http2Client } from '../http2/client.ts';
 import { exchange, listenerOf, snapshotOf } from '../serving.ts';
 import { until } from '../../../../../test/parts/until.ts';
+import { configuration, GET, listenerStat, pair, sessionOf, VERSIONS, visit } from './tls-client.ts';
 import { leaveHandshakes } from './unfinished-handshake.ts';
 
 const { ca, otherCa, server, client, expired } = certificates();
-const pair = ({ cert, key }: { cert: string; key: string }): Record<string, string> => ({
-  'tls.crt': cert,
-  'tls.key': key,
-});
 const fingerprint = (pem: string): string => new X509Certificate(pem).fingerprint256;
 const SERVER = fingerprint(server.cert);
 const CLIENT = fingerprint(client.cert);
 const EXPIRED = fingerprint(expired.cert);
 
-const GET = (host: string, headers = ''): string =>
-  `GET / HTTP/1.1\r\nHost: ${host}\r\n${headers}Connection: close\r\n\r\n`;
-
 /** Instead of a status: the connection was closed, or the stream refused. */
 const NOT_SERVED = 0;
-
-interface Handshake {
-  readonly certificate: string;
-  readonly answer: string;
-  readonly protocol: string | null;
-  readonly alpn: string | false | null;
-  readonly reused: boolean;
-}
-
-/** Makes a handshake and a request; `undefined` when the connection came to nothing. */
-async function visit(
-  port: number,
-  options: ConnectionOptions & { host?: string; headers?: string } = {},
-): Promise<Handshake | undefined> {
-  const { host = 'api.example.com', headers = '', ...rest } = options;
-  const socket = connect({ port, host: '127.0.0.1', servername: host, rejectUnauthorized: false, ...rest });
-  let answer = '';
-  socket.on('data', (chunk) => (answer += chunk));
-  socket.on('error', () => {});
-  const closed = once(socket, 'close').catch(() => {});
-  const secure = await Promise.race([
-    once(socket, 'secureConnect').catch(() => undefined),
-    closed.then(() => undefined),
-  ]);
-  if (!secure) return undefined;
-  const certificate = socket.getPeerX509Certificate()?.fingerprint256 ?? '';
-  const facts = {
-    certificate,
-    protocol: socket.getProtocol(),
-    alpn: socket.alpnProtocol,
-    reused: socket.isSessionReused(),
-  };
-  socket.write(GET(host, headers));
-  await closed;
-  return answer === '' ? undefined : { ...facts, answer };
-}
 
 /** Returns the protocol that a handshake chose; `undefined` if it failed. */
 async function alpnOf(port: number, ALPNProtocols: string[]): Promise<string | false | null | undefined> {
@@ -75,15 +33,6 @@ async function alpnOf(port: number, ALPNProtocols: string[]): Promise<string | f
     });
   });
 }
-
-const configuration = (
-  name: string,
-  sniDomains: string[] = [],
-  more: TlsConfiguration['sslConfig'] = {},
-): TlsConfiguration => ({
-  sniDomains,
-  sslConfig: { secretRef: { name, namespace: 'gw-system' }, ...more },
-});
 
 describe('TLS listeners', () => {
   const secrets = secretsOf({});
@@ -397,7 +346,7 @@ describe('TLS listeners', () => {
 
     it('are not reached by resuming a session made under another name', async () => {
       await apply(configuration('mutual', ['api.example.com']), configuration('one', ['www.example.com']));
-      for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+      for (const maxVersion of VERSIONS) {
         const session = await sessionOf(port, 'www.example.com', maxVersion);
         served = 0;
         expect(await visit(port, { session, maxVersion })).to.equal(undefined);
@@ -441,7 +390,7 @@ describe('TLS listeners', () => {
     const session = await sessionOf(port, 'api.example.com', 'TLSv1.3');
     expect((await visit(port, { session }))?.reused).to.equal(true);
     await apply(configuration('one', [], { disableTlsSessionResumption: true }));
-    for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    for (const maxVersion of VERSIONS) {
       const none = await sessionOf(port, 'api.example.com', maxVersion);
       expect((await visit(port, { session: none, maxVersion }))?.reused).to.equal(false);
     }
@@ -528,35 +477,16 @@ describe('TLS listeners', () => {
     expect((await exchange(port)).text).to.equal('');
     expect((await exchange(port, GET('a'))).text).not.to.include('HTTP/1.1 200');
     expect(served).to.equal(0);
-    const errors = context.metrics.list().find(({ name }) => name.path.endsWith('ssl.connection_error'))!;
-    expect((errors.stat as { value: number }).value).to.be.greaterThan(0);
+    expect(listenerStat(context, 'ssl.connection_error')).to.be.greaterThan(0);
   });
 
   for (const names of [[], ['api.example.com']]) {
     it(`closes connections whose clients leave during the handshake, ${names.length === 0 ? 'without' : 'with'} server names`, async () => {
-      const active = (): number =>
-        context.metrics
-          .list()
-          .filter(({ name }) => name.path.startsWith('listener.') && name.path.endsWith('downstream_cx_active'))
-          .reduce((sum, { stat }) => sum + (stat as { value: number }).value, 0);
       listeners = create({ handshakeTimeoutMs: 600_000 });
       await apply(configuration('one', names));
       await leaveHandshakes(port, 'api.example.com');
-      await until(() => active() === 0);
+      await until(() => listenerStat(context, 'downstream_cx_active') === 0);
       expect((await visit(port))?.answer).to.include('200');
     });
   }
 });
-
-async function sessionOf(port: number, servername: string, maxVersion: SecureVersion): Promise<Buffer | undefined> {
-  const socket: TLSSocket = connect({ port, host: '127.0.0.1', servername, rejectUnauthorized: false, maxVersion });
-  let session: Buffer | undefined;
-  socket.on('session', (each) => (session = each));
-  socket.on('error', () => {});
-  socket.resume();
-  await once(socket, 'secureConnect');
-  session ??= socket.getSession();
-  socket.write(GET(servername));
-  await once(socket, 'close');
-  return session;
-}
