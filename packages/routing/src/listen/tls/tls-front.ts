@@ -39,11 +39,13 @@ export function createTlsFront({ table, limits, tickets, newest = () => table }:
     stapler: (stats: ListenStats) => createStapler(entries, stats),
     /** Called after the handshake. Returns false if the connection must be closed. */
     admit(socket: TLSSocket, stats: ListenStats): boolean {
+      const isReused = socket.isSessionReused();
       const entry = select(socket.servername || undefined);
-      if (!entry || (versionsDiffer && !usesAllowedVersion(socket, entry))) return false;
+      const isAdmitted = isReused && isNameUnknown(socket);
+      if (!isAdmitted && (!entry || (versionsDiffer && !usesAllowedVersion(socket, entry)))) return false;
       stats.handshake.value++;
-      if (socket.isSessionReused()) stats.sessionReused.value++;
-      return !entry.clientRequired || isClientVerified(socket, entry, stats);
+      if (isReused) stats.sessionReused.value++;
+      return !entry?.clientRequired || isClientVerified(socket, entry, stats);
     },
     /** Returns false for a connection whose handshake does not fulfil the newest client requirements of its server name. */
     isCurrent(socket: TLSSocket): boolean {
@@ -62,8 +64,7 @@ export function createTlsFront({ table, limits, tickets, newest = () => table }:
 function tlsOptions(table: TlsTable, limits: ListenLimits): TlsOptions {
   const { entries, select, verifiesClients: verifies } = table;
   const any = select(undefined);
-  const resumes =
-    !verifies && !entries.some(({ configuration }) => configuration.sslConfig.disableTlsSessionResumption);
+  const alpn = alpnOptions(table, limits.codecType);
   const handshakes = entries.flatMap(({ handshakeTimeoutMs }) => handshakeTimeoutMs ?? []);
   return {
     ...any?.options,
@@ -75,12 +76,20 @@ function tlsOptions(table: TlsTable, limits: ListenLimits): TlsOptions {
     // Requested from every client, because the server name is known only in the handshake; `admit` enforces it where required.
     requestCert: verifies,
     rejectUnauthorized: false,
-    // A session could be resumed under another name with an unverified client.
-    secureOptions: resumes ? 0 : constants.SSL_OP_NO_TICKET,
+    secureOptions: resumes(table, alpn) ? 0 : constants.SSL_OP_NO_TICKET,
     handshakeTimeout: handshakes.length > 0 ? Math.min(...handshakes) : limits.handshakeTimeoutMs,
-    ...alpnOptions(table, limits.codecType),
+    ...alpn,
     ...(hasOneForAll(table) ? {} : { SNICallback: serverNameCallback(table) }),
   };
+}
+
+/**
+ * True if sessions may be resumed. A session could be resumed under another server name, with an unverified client; and the name of a resumed
+ * session, which may decide about its protocol, is not always known.
+ */
+function resumes({ entries, verifiesClients }: TlsTable, { ALPNCallback }: Pick<TlsOptions, 'ALPNCallback'>): boolean {
+  const isDisabled = entries.some(({ configuration }) => configuration.sslConfig.disableTlsSessionResumption);
+  return !verifiesClients && !isDisabled && ALPNCallback === undefined;
 }
 
 /** True if all server names select the same certificate: handshakes then need no callback. */
@@ -99,6 +108,14 @@ function serverNameCallback({ select }: TlsTable): TlsOptions['SNICallback'] {
 
 function ticketOptions({ key, sessionIdContext }: TicketKeys): TlsOptions {
   return { ticketKeys: key, sessionIdContext };
+}
+
+/**
+ * True if Node does not report the server name of a resumed session, as before TLS 1.3. Its first handshake was admitted with the same
+ * certificates, and they verify no clients: otherwise no session is resumed.
+ */
+function isNameUnknown(socket: TLSSocket): boolean {
+  return !socket.servername && socket.getProtocol() !== 'TLSv1.3';
 }
 
 function usesAllowedVersion(socket: TLSSocket, { minVersion, maxVersion }: TlsEntry): boolean {
