@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto';
 import { isIP } from 'node:net';
 import { checkServerIdentity, createSecureContext, type PeerCertificate, type SecureContext } from 'node:tls';
 import type { ResourceRef } from '../resource/resource.ts';
@@ -140,7 +141,11 @@ function dnsNameOf({ address, hostname = address }: Endpoint): string | undefine
 const trusted = new Map<string, SecureContext>();
 
 function secureContext({ ca, cert, key }: TlsTexts, ssl: SslConfig | undefined): SecureContext {
-  const parameters = tlsParameters(ssl?.parameters);
+  const parameters = {
+    ...tlsParameters(ssl?.parameters),
+    // A server could otherwise change the keys, or ask for a client certificate, in the middle of an exchange.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+  };
   if ((cert === undefined) !== (key === undefined))
     throw new Error('a client certificate needs its key, and a key its certificate');
   const client = ssl?.oneWayTls && !ssl.sds ? {} : { cert, key };

@@ -115,11 +115,7 @@ function tlsOptions(endpoint: Endpoint, tls: UpstreamTls) {
 
 function awaitHandshake(socket: TLSSocket, done: (error?: Error) => void): void {
   socket.on('error', done).once('close', () => done(new Error(CLOSED_EARLY)));
-  socket.once('secureConnect', () => {
-    // A server could otherwise change the keys, or ask for a client certificate, in the middle of an exchange.
-    socket.disableRenegotiation();
-    done();
-  });
+  socket.once('secureConnect', () => done());
 }
 
 function handshake(socket: TLSSocket): Promise<TLSSocket> {

@@ -76,7 +76,8 @@ function tlsOptions(table: TlsTable, limits: ListenLimits): TlsOptions {
     // Requested from every client, because the server name is known only in the handshake; `admit` enforces it where required.
     requestCert: verifies,
     rejectUnauthorized: false,
-    secureOptions: resumes(table, alpn) ? 0 : constants.SSL_OP_NO_TICKET,
+    // A second handshake could change the server name after the client was admitted.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION | (resumes(table, alpn) ? 0 : constants.SSL_OP_NO_TICKET),
     handshakeTimeout: handshakes.length > 0 ? Math.min(...handshakes) : limits.handshakeTimeoutMs,
     ...alpn,
     ...(hasOneForAll(table) ? {} : { SNICallback: serverNameCallback(table) }),
