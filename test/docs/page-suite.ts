@@ -17,6 +17,7 @@ const PROGRAMS: Readonly<Record<string, (test: Mocha.Context) => Promise<unknown
     await skipWithout(test, 'slapd');
   },
   'docs/opa.md': skipWithoutOpa,
+  'docs/rate-limits-redis.md': (test) => skipWithout(test, 'redis-server'),
 };
 
 /** Returns the pages of the documentation, relative to the root of the repository. */
