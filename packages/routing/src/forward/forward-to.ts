@@ -29,11 +29,14 @@ export const DEFAULT_FORWARD_TIMEOUT_MS = DEFAULT_TIMEOUT_MS;
 
 /** Options of {@link forwardTo}. */
 export interface ForwardToOptions {
-  /** `http://host[:port][/base]`, or `https://…`, whose certificate is always verified. */
+  /** `http://host[:port][/base]`, or `https://…`, whose certificate is always verified. Credentials, a query and a fragment are not allowed. */
   readonly target: string;
-  /** Maximum time from the end of the request to the end of the response, in milliseconds; 0 is no limit. Default 15,000. */
+  /**
+   * Maximum time from the end of the request to the end of the response, in milliseconds, and before that for each pause of an upload; 0 is
+   * no limit. Default 15,000.
+   */
   readonly timeoutMs?: number;
-  /** Request headers to set; `null` removes one. */
+  /** Request headers to set; `null` removes one. Headers that frame the message, such as `content-length`, are not allowed. Default: none. */
   readonly headers?: Readonly<Record<string, string | null>>;
   /** True forwards the client's Host header. Default false: the host of the target. */
   readonly keepHost?: boolean;
@@ -48,10 +51,11 @@ const PATH_SETTINGS = { ...DEFAULT_PATH_SETTINGS, normalizePath: false, asWritte
 /**
  * Returns a middleware that forwards every request to one target, for Express 4 and 5, Connect and plain `node:http`. It
  * streams; after a body parser it sends the parsed body again. The path is that of the target followed by `req.url`.
- * WebSockets require `protect`; `close` closes the connections. Throws `ERR_ROUTING_FORWARD_OPTIONS`.
+ * WebSockets require `protect`; `close` closes the connections to the target. Throws `ERR_ROUTING_FORWARD_OPTIONS` for invalid options.
  *
- * Errors go to `next(error)` with a status: 400 for a path that is not canonical, 500 `ERR_ROUTING_BODY_CONSUMED` for a body
- * that was read and cannot be sent again, 502, 503 and 504 for failures of the target.
+ * Errors go to `next(error)` with a status, before anything is written to the response: 400 for a path that is not canonical, 408 for an
+ * upload that pauses for longer than `timeoutMs`, 500 `ERR_ROUTING_BODY_CONSUMED` for a body that was read and cannot be sent again, 502, 503
+ * and 504 for failures of the target, and 505 for requests of a `node:http2` server.
  *
  * @example
  * const app = express();
