@@ -49,7 +49,7 @@ export const ERROR_CODES = {
   ERR_ROUTING_FORWARD_OVERFLOW: { status: 503, message: 'too many hosts or lookups' },
   ERR_ROUTING_FORWARD_REQUEST: { status: 500, message: 'the request cannot be sent upstream as it is' },
   ERR_ROUTING_FRAGMENT: { status: 400, message: 'the request target must not contain a fragment' },
-  ERR_ROUTING_GRPC_JSON: { status: 400, message: 'the request does not fit the gRPC method' },
+  ERR_ROUTING_GRPC_JSON: { status: 400, message: 'the request does not match the gRPC method' },
   ERR_ROUTING_GRPC_JSON_RESPONSE: { status: 502, message: 'the gRPC response of the upstream is invalid' },
   ERR_ROUTING_GRPC_WEB: { status: 400, message: 'malformed base64 in a gRPC-Web request' },
   ERR_ROUTING_HANDLER: { status: 500, message: 'the request could not be processed' },

@@ -129,7 +129,7 @@ const HELP: Readonly<Record<string, string>> = {
   envoy_http_fault_active_faults: 'Requests delayed by fault injection now.',
   envoy_http_fault_delays_injected: 'Requests delayed by fault injection.',
   envoy_http_grpc_json_transcoder_passed_through: 'Requests that no HTTP rule of a transcoder matched.',
-  envoy_http_grpc_json_transcoder_rejected: 'Requests that did not fit the gRPC method.',
+  envoy_http_grpc_json_transcoder_rejected: 'Requests that did not match the gRPC method.',
   envoy_http_grpc_json_transcoder_transcoded: 'Requests that became gRPC calls.',
   envoy_http_dlp_values_found: 'Sensitive values found in responses and access logs.',
   envoy_http_ext_proc_failure_mode_allowed: 'Messages that were not processed because the external processor failed.',

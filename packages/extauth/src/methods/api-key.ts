@@ -56,7 +56,7 @@ export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
         const known = keys.get(digest(given));
         if (!known) return denied('unknown key');
         const isSame = ({ name = '' }) => same(request.header(name), secretText(known.secret, name));
-        if (!(spec.match?.headers ?? []).every(isSame)) return denied('a header does not fit the key');
+        if (!(spec.match?.headers ?? []).every(isSame)) return denied('a header does not match the key');
         const requestChanges: HeaderChange[] = copies.map(([name]) => ({ op: 'remove', name: name.toLowerCase() }));
         const state: Record<string, unknown> = { api_key_value: given };
         for (const [target, { name = '', required = false }] of copies) {

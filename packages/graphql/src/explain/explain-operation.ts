@@ -34,7 +34,7 @@ export interface ExplainedCall {
 
 /**
  * Returns the requests to upstreams that an operation leads to, in the order of its fields. Sends nothing. Conditions with variables are
- * assumed to be met. Throws `ERR_GRAPHQL_DOCUMENT` if the text does not fit the schema, `ERR_GRAPHQL_API` if the API declares no schema.
+ * assumed to be met. Throws `ERR_GRAPHQL_DOCUMENT` if the document is not valid for the schema, `ERR_GRAPHQL_API` if the API declares no schema.
  */
 export function explainOperation(query: string, parts: ExplainParts): ExplainedCall[] {
   const { schema, root } = explainApi(parts);

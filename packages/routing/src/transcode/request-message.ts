@@ -34,7 +34,7 @@ export interface MessageParts {
 
 /**
  * Encodes the JSON of a request as a message. Unknown members are ignored, so that clients may be newer than the server. Throws
- * `ERR_ROUTING_GRPC_JSON` for anything else that does not fit the type.
+ * `ERR_ROUTING_GRPC_JSON` for anything else that does not match the type.
  */
 export function encodeMessage(
   body: Uint8Array | undefined,

@@ -74,7 +74,7 @@ function read<T>(attempt: () => T): T {
   } catch (cause) {
     throw routingError(
       'ERR_ROUTING_GRPC_JSON_RESPONSE',
-      'invalid gRPC response: a message does not fit its type',
+      'invalid gRPC response: a message does not match its type',
       cause,
     );
   }

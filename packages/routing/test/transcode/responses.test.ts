@@ -182,7 +182,7 @@ describe('transcoded responses', () => {
       expect(await passed(GET, { body: [book(1)], maxBytes: 3 })).to.contain('more than 3');
       expect(await passed(GET, { body: [Buffer.from([1, 0, 0, 0, 0])] })).to.equal(invalid('a message is compressed'));
       expect(await passed(GET, { body: [frameOf(Buffer.from([0xff]))] })).to.equal(
-        invalid('a message does not fit its type'),
+        invalid('a message does not match its type'),
       );
     });
   });

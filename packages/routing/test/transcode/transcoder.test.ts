@@ -240,7 +240,7 @@ describe('a transcoder', () => {
 
     it('rejects bytes that do not fit', () => {
       const read = () => decodeMessage(input, Buffer.from([0xff]), { path: [], format: shop.format });
-      expect(read).to.throw('a message does not fit its type').with.property('status', 502);
+      expect(read).to.throw('a message does not match its type').with.property('status', 502);
     });
 
     it('of one field of the response', () => {
