@@ -22,7 +22,7 @@ const fields = f.block(f.oneOf(['protoDescriptor', 'protoDescriptorBin', 'protoD
   ignoredQueryParameters: f.texts('Query parameters to ignore.'),
   autoMapping: f.flag('Also translates `POST /<package>.<Service>/<Method>`, for methods without an HTTP rule.'),
   ignoreUnknownQueryParameters: f.flag(
-    'Ignores query parameters that are no fields. Default: a request with one is not translated.',
+    'Ignores query parameters that are not fields. Default: a request with such a parameter is not translated.',
   ),
   convertGrpcStatus: f.flag(
     'Writes the status of a failed call as a JSON body (`google.rpc.Status`). Default: only as headers.',

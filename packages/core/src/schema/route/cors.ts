@@ -12,7 +12,7 @@ const fields = f.block({
   allowCredentials: f.flag(
     'Allows cookies and credentials for origins that are named or match an expression, not for those that only `*` allows.',
   ),
-  disableForRoute: f.flag('Switches CORS off on this route; only at route level.'),
+  disableForRoute: f.flag('Disables CORS on this route; only at route level.'),
 });
 /** Which other origins may call. */
 export interface Cors extends f.Static<typeof fields> {}

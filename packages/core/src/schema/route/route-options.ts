@@ -76,7 +76,7 @@ const route = f.block(
     idleTimeout: f.duration(
       'Maximum time without progress of a request or its response, then 408 or 504; `0s` is no limit. Default: that of the listener.',
     ),
-    maxStreamDuration: f.group('Maximum duration of a stream, then 408 or 504; applies besides `timeout`.', {
+    maxStreamDuration: f.group('Maximum duration of a stream, then 408 or 504; applies in addition to `timeout`.', {
       maxStreamDuration: f.duration('The duration; `0s` is no limit. Default: that of the listener.'),
       grpcTimeoutHeaderMax: f.duration(
         'Takes the duration of gRPC requests from their header `grpc-timeout`, up to this; `0s` is no bound. Default: the header is ignored.',
