@@ -49,11 +49,13 @@ import { createForwardProxies } from './upstream/dynamic/forward-proxies.ts';
 import { createClusterEnvironment, createUpstreams } from './upstream/upstreams.ts';
 import { OpenWebSockets } from './websocket/open-websockets.ts';
 
+/** Options of {@link createRouter}. */
 export interface RouterOptions {
   /** The concerns that compile a route's options, in addition to the router's own, in any order: their stages order them. */
   readonly concerns?: readonly Concern[];
   /** Responders of routes whose action is neither forwarding nor a response of the router. Default: none, the response is 500. */
   readonly actions?: readonly ActionKind[];
+  /** Log, metrics and secrets. Default: that of `createContext()`, which has no secrets. */
   readonly context?: Context;
   /** The listener the router itself serves as a handler. Default: the first plain one of the snapshot. */
   readonly listener?: string;
@@ -91,8 +93,9 @@ export interface RouterOptions {
  * `listener(name)` is the handler of one listener; it stays the same function across `apply`.
  */
 export interface Router extends Handler {
-  /** Returns what of the changed parts cannot be compiled; it responds with 500. */
+  /** Serves a snapshot from the next request on. Returns the changed parts that cannot be compiled; they respond with 500. */
   apply(snapshot: Snapshot): readonly CompileFailure[];
+  /** Returns the handler of a listener by its name. It responds with 404 while the snapshot has no such listener. */
   listener(name: string): Handler;
   /** Serves WebSockets, and CONNECT requests: `server.on('upgrade', router.upgrade).on('connect', router.upgrade)`. */
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;

@@ -105,6 +105,7 @@ export interface AuthDenied {
   readonly code?: string;
 }
 
+/** The result of one step of external auth. */
 export type AuthDecision = AuthAllowed | AuthDenied;
 
 /** A compiled auth method. It keeps no state of a request. */

@@ -54,6 +54,7 @@ export const STAGES = [
   'destination',
   'postRouting',
 ] as const;
+/** One of {@link STAGES}. */
 export type Stage = (typeof STAGES)[number];
 
 /** The two URLs of a Microsoft cloud, without a path. Plain `http` is for this machine only. */

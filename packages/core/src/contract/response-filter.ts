@@ -45,6 +45,7 @@ export interface StreamedBody {
   stream(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer>;
 }
 
+/** How a filter reads a body: as a whole or as a stream. */
 export type BodyChange = WholeBody | StreamedBody;
 
 /**

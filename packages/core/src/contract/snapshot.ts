@@ -286,6 +286,7 @@ export interface SnapshotUpstream {
   readonly tls: boolean;
 }
 
+/** One server of an upstream. */
 export interface Endpoint {
   /** IP address, DNS name, or the path of a Unix socket (`/…`, or `@name` for an abstract one). */
   readonly address: string;

@@ -36,11 +36,15 @@ import type { DefaultGateways } from '../translate/listener/gateways.ts';
 import { unservedListeners } from '../translate/listener/unserved-listeners.ts';
 import type { ResourceCheck } from '../validate/check.ts';
 
+/** Options of {@link createControlPlane}. */
 export interface ControlPlaneOptions {
+  /** The resources, e.g. `directorySource('resources')` or `memorySource()`. */
   readonly source: Source;
+  /** The Gateways to serve while no Gateway resource exists. Default: ports 8080 and 8443. */
   readonly defaultGateways?: DefaultGateways;
   /** Default: warnings and errors, to standard error. */
   readonly log?: Loggers;
+  /** Default: statistics that are not published. */
   readonly metrics?: Metrics;
   /** Checks besides those of core, e.g. `graphqlApiCheck` of `@edge-gateway/graphql`. Default: none. */
   readonly checks?: readonly ResourceCheck[];
@@ -74,7 +78,10 @@ export interface ControlPlane {
   readonly state: ControlPlaneState | undefined;
   /** Secret values and certificate files of the newest state, e.g. for `createContext`. */
   readonly secrets: Secrets;
-  /** Resolves with the first complete state, even if resources in it are rejected. */
+  /**
+   * Resolves when the first state is complete, even if resources in it are rejected. Rejects if the source cannot start, for a directory
+   * with `ERR_CORE_DIRECTORY_UNREADABLE`.
+   */
   start(): Promise<void>;
   /**
    * Stores an observation about a resource: its problems and notes are part of the status. It is kept until the same observer
@@ -92,6 +99,7 @@ export interface ControlPlane {
   subscribe(listener: (state: ControlPlaneState) => void): () => void;
   /** Resolves when the directories that the newest Settings name have been read. */
   settled(): Promise<void>;
+  /** Stops watching. `state` keeps its last value. */
   close(): Promise<void>;
 }
 

@@ -1,11 +1,12 @@
 /** Log levels, least to most severe. `panic` is between error and fatal. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'panic', 'fatal'] as const;
+/** One of {@link LOG_LEVELS}. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** A level that a logger can be set to. */
 export type SettableLevel = LogLevel | 'trace' | 'off';
 
-/** Least to most severe. */
+/** The levels that a logger can be set to, least to most severe; `off` writes nothing. */
 export const SETTABLE_LEVELS: readonly SettableLevel[] = ['trace', ...LOG_LEVELS, 'off'];
 
 /** The named loggers that `GET /logging` lists. */
@@ -39,6 +40,7 @@ export const LOGGER_NAMES = [
   'upstream',
   'websocket',
 ] as const;
+/** One of {@link LOGGER_NAMES}. */
 export type LoggerName = (typeof LOGGER_NAMES)[number];
 
 /** The level of one logger. */

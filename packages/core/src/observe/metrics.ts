@@ -45,6 +45,7 @@ export function httpStat(name: string): StatName {
   return { path: `http.http.${name}`, metric, labels: { envoy_http_conn_manager_prefix: 'http' } };
 }
 
+/** A statistic with its name and type. */
 export type Stat = { readonly name: StatName } & (
   | { readonly type: 'counter'; readonly stat: Counter }
   | { readonly type: 'gauge'; readonly stat: Gauge }

@@ -8,8 +8,9 @@ import { createSourceText, decodeSource, type TextProblem, type SourceText } fro
 import { splitDocuments, type Span } from './split-documents.ts';
 import { findText } from './text-place.ts';
 
+/** Options of {@link parseDocuments}. */
 export interface ParseOptions {
-  /** Larger input is rejected unread. Default 16 MiB. */
+  /** Maximum size of the input in bytes; larger input is rejected unread. Default 16 MiB. */
   readonly maxFileBytes?: number;
 }
 

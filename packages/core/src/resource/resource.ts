@@ -76,6 +76,7 @@ export function identityOfKey(key: ResourceKey): { readonly kind: Kind } & Resou
 
 /** The four states a resource can be in. */
 export const STATES = ['Pending', 'Accepted', 'Rejected', 'Warning'] as const;
+/** One of {@link STATES}. */
 export type State = (typeof STATES)[number];
 
 /** The status of one resource by one controller (reference: routing 7.1). */

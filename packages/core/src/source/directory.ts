@@ -21,20 +21,21 @@ const PAUSE_FACTOR = 4;
 /** Longest pause after a delivery, in milliseconds. */
 const MAX_PAUSE_MS = 200;
 
+/** Options of {@link directorySource}. */
 export interface DirectoryOptions {
   /** Whether changes are followed. Default true; false reads once. */
   readonly watch?: boolean;
   /** How long a file must rest before it is read, in milliseconds. Default 20. */
   readonly debounceMs?: number;
-  /** Larger files are rejected unread. Default 16 MiB. */
+  /** Maximum size of a file in bytes; larger files are rejected unread. Default 16 MiB. */
   readonly maxFileBytes?: number;
   /** Default: warnings and errors, to standard error. */
   readonly log?: Logger;
 }
 
 /**
- * Reads `*.yaml`, `*.yml` and `*.json` below a directory, with several documents per file, and follows every change. Names that
- * start with a dot are ignored; links are followed. An unreadable file is one issue and affects nothing else. A file
+ * Returns a source that reads `*.yaml`, `*.yml` and `*.json` below a directory, with several documents per file, and follows every change.
+ * Names that start with a dot are ignored; links are followed. An unreadable file is one issue and affects nothing else. A file
  * `<plural>/<namespace>/<name>.yaml` may leave out `kind` and `spec`, see `fromNamespaceLayout`.
  * `start` throws `ERR_CORE_DIRECTORY_UNREADABLE` when there is no such directory.
  *

@@ -1,5 +1,6 @@
 import type { LabelExpression } from '../schema/route/matcher.ts';
 
+/** The labels of a resource: values by key. */
 export type Labels = Readonly<Record<string, string>>;
 
 /** Returns why an expression cannot be evaluated, or `undefined` if it can. */

@@ -32,6 +32,7 @@ export interface CallRetry {
   readonly repeatable: boolean;
 }
 
+/** The response to a call of an upstream. */
 export interface UpstreamAnswer {
   readonly status: number;
   /** By lower-case name; repeated headers joined with `, `. */

@@ -14,11 +14,11 @@ export interface RequestHead {
 
 /** Limits and switches of one listener. */
 export interface RequestRules {
-  /** Default 8,192. */
+  /** Maximum length of the request target in bytes; a longer one is rejected with 414. Default 8,192. */
   readonly maxTargetBytes: number;
-  /** Request line and headers. Default 16,384. */
+  /** Maximum size of request line and headers in bytes; larger ones are rejected with 431. Default 16,384. */
   readonly maxHeadBytes: number;
-  /** Default 100. */
+  /** Maximum number of headers; more are rejected with 431. Default 100. */
   readonly maxHeaders: number;
   /** Serves HTTP/1.0. Default false: 426. */
   readonly acceptHttp10: boolean;
@@ -26,9 +26,9 @@ export interface RequestRules {
   readonly defaultHost: string;
   /** Serves methods that no standard registers. Default false: 405. */
   readonly anyMethod: boolean;
-  /** Rejects header names with underscores. Default false. */
+  /** Rejects header names with underscores with 400. Default false. */
   readonly refuseUnderscores: boolean;
-  /** Maximum body size in bytes. Default 0: no limit. */
+  /** Maximum body size in bytes; larger bodies are rejected with 413. Default 0: no limit. */
   readonly maxBodyBytes: number;
 }
 

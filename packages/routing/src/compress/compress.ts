@@ -21,7 +21,8 @@ import { compressorsOf, type CreateCompressor, type Encoding } from './encoding.
 export const compressConcern: Concern<Gzip> = { name: 'gzip', option: 'gzip', stage: 'fault', compile };
 
 /**
- * Compresses the responses of your own server, by the block that listeners have as `gzip`.
+ * Compresses the responses of your own server, by the block that listeners have as `gzip`: those of 30 bytes and more of common text types,
+ * unless the block says otherwise. Throws `ERR_CORE_MIDDLEWARE` for invalid options.
  *
  * @example
  * app.use(compress({ contentLength: 1000, encodings: ['zstd', 'br', 'gzip'] }));

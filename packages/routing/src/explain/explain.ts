@@ -22,7 +22,7 @@ import { outcomeOf } from './outcome.ts';
  * transformations; `asked.admit` replaces the others. If destinations have transformations of their own,
  * those of the first count. Values of secrets are only filled in from a `context` that has
  * them; it also tells which certificates have a `ca.crt` and thus require client certificates. Throws
- * `ERR_ROUTING_BAD_TARGET` for a URL that is none.
+ * `ERR_ROUTING_BAD_TARGET` for an invalid URL.
  *
  * @example
  * const { outcome } = explainRequest(snapshot, { method: 'GET', url: 'http://a.example:8080/pets' });

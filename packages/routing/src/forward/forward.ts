@@ -140,6 +140,7 @@ export interface UpgradeTarget {
   onDone?(outcome: UpgradeOutcome): void;
 }
 
+/** The result of an upgrade, after its connections have closed. */
 export interface UpgradeOutcome {
   readonly status: number;
   /** Number of attempts; 0 if no endpoint was picked. */

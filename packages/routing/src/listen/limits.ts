@@ -11,15 +11,15 @@ export interface ListenLimits extends RequestRules {
   readonly idleTimeoutMs: number;
   /** Maximum time without progress of a request in either direction. Default 300,000. */
   readonly streamIdleTimeoutMs: number;
-  /** Default 10,000. */
+  /** Maximum time for a TLS handshake. Default 10,000. */
   readonly handshakeTimeoutMs: number;
   /** Maximum time that a closing connection waits for the client to read the response. Default 1,000. */
   readonly closeDelayMs: number;
   /** Maximum time for the requests of a removed listener to finish. Default 5,000. */
   readonly drainTimeoutMs: number;
-  /** Default 0. */
+  /** Maximum age of a connection, which then closes after its requests. Default 0. */
   readonly maxConnectionDurationMs: number;
-  /** Default 0: no limit. */
+  /** Maximum number of requests of a connection, which closes after the last one. Default 0: no limit. */
   readonly maxRequestsPerConnection: number;
   /**
    * Maximum number of open connections of the listener; further ones are closed. Default 10,000; all listeners

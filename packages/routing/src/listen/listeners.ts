@@ -48,6 +48,7 @@ export interface Listeners {
   close(): Promise<void>;
 }
 
+/** Options of {@link createListeners}. */
 export interface ListenersOptions {
   readonly router: ListeningRouter;
   readonly context: Context;

@@ -57,7 +57,7 @@ function foundUpstream(cluster: Upstream | undefined): FoundUpstream | undefined
 
 /**
  * Creates the function that opens single connections to upstreams, for protocols other than HTTP: endpoint, TLS, connect
- * timeout, limit of connections and statistics are those of the upstream. Rejects with a `GatewayError` of 503, or 504 after the connect timeout.
+ * timeout, limit of connections and statistics are those of the upstream. Rejects with a `GatewayError` of 503.
  *
  * @example
  * const { socket, host } = await createUpstreamConnector(upstreams)({ name: 'todos', namespace: 'gw-system' });

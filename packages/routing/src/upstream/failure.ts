@@ -4,6 +4,7 @@ import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 import { ConnectionOverflowError } from './connection-limit.ts';
 import { RequestHeadError, UpstreamClosedError, UpstreamProtocolError, UpstreamResetError } from '../http1/errors.ts';
 
+/** Why a request has no response of its upstream, and the response to send instead. */
 export interface ForwardFailure {
   /** 502 not HTTP, 503 refused, reset, overflow, or no endpoint, 504 too slow. */
   readonly status: number;

@@ -17,7 +17,8 @@ export function maxBytesOf({ disabled, buffer }: BufferPerRoute): number | undef
 }
 
 /**
- * Reads request bodies in your own server before the next handler runs; larger ones are rejected with 413.
+ * Reads request bodies in your own server before the next handler runs, by the block that routes have as `bufferPerRoute`. Larger ones are rejected
+ * with 413 `ERR_ROUTING_BODY_TOO_LARGE`. Throws `ERR_CORE_MIDDLEWARE` for invalid options.
  *
  * @example
  * app.use(buffer({ buffer: { maxRequestBytes: 1_048_576 } }));
