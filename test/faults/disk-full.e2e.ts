@@ -76,7 +76,8 @@ describe('a full disk, under traffic', function () {
       write('v2');
       await until(async () => (await versionOf(proxy, 3)) === '200 v2', 'the change');
       await until(async () => (await failures()) > 0, 'failed writes are counted');
-      expect(proxy.errors).to.match(/"file":"[^"]*state","reason":"ENOSPC".*"failed to write snapshot file"/);
+      const reported = /"file":"[^"]*state","reason":"ENOSPC".*"failed to write snapshot file"/;
+      await until(() => reported.test(proxy.errors), 'the report of failed writes');
       expect(await (await fetch(`${proxy.admin}/ready`)).text()).to.equal('LIVE\n');
       await wait(CALM_MS);
       const before = logged();
