@@ -2,7 +2,6 @@ import { EVENT_ID, YAMLException, constructFromEvents, parseEvents, type Event }
 import { layoutOf, MAX_ALIASES } from './layout.ts';
 import { findJsonProblem } from './json-syntax.ts';
 import type { Place } from './layout.ts';
-import { readSimpleYaml } from './simple-yaml.ts';
 import type { Span } from './split-documents.ts';
 import type { TextProblem, SourceText } from './source-text.ts';
 import { findUnprintable } from './unprintable.ts';
@@ -26,18 +25,6 @@ const MAY_NEED_LAYOUT = /[&*]|<</;
 
 /** Reads one YAML document. */
 export function parseYaml(source: SourceText, span: Span): ParsedDocument {
-  return parseSimpleYaml(source, span) ?? parseAnyYaml(source, span);
-}
-
-/** Reads one YAML document in a small part of the time and memory; returns `undefined` if it needs the parser of all YAML. */
-export function parseSimpleYaml({ text }: SourceText, { start, end }: Span): ParsedDocument | undefined {
-  const simple = readSimpleYaml(text.slice(start, end));
-  return simple && { empty: false, offset: start + simple.offset, value: simple.value, problems: NO_PROBLEMS };
-}
-
-const NO_PROBLEMS: readonly TextProblem[] = [];
-
-function parseAnyYaml(source: SourceText, span: Span): ParsedDocument {
   const text = source.text.slice(span.start, span.end);
   const problems = findUnprintable(text);
   if (problems.length > 0) return document(source, span, { problems });

@@ -1,7 +1,7 @@
 import type { WrittenResource } from '../source/source.ts';
 import type { FieldPath, Problem } from '../resource/problem.ts';
 import type { Origin } from '../resource/resource.ts';
-import { parseJson, parseSimpleYaml, parseYaml, placesOf, type ParsedDocument } from './document.ts';
+import { parseJson, parseYaml, placesOf, type ParsedDocument } from './document.ts';
 import { peekIdentity, type Identity } from './document-identity.ts';
 import { findPlace, type Place } from './layout.ts';
 import { createSourceText, decodeSource, type TextProblem, type SourceText } from './source-text.ts';
@@ -49,24 +49,6 @@ export function parseUnit(input: string | Uint8Array, unit: string, options: Par
   const spans = json ? [{ start: 0, end: text.length }] : splitDocuments(text);
   const documents = spans.map((span) => ({ ...(json ? parseJson(source, span) : parseYaml(source, span)), span }));
   return { unit, text, documents: documents.filter(({ empty }) => !empty) };
-}
-
-/** Parses a unit like {@link parseUnit}; returns `undefined` if one of its documents needs the parser of all YAML. */
-export function parseSimpleUnit(
-  input: string | Uint8Array,
-  unit: string,
-  options: ParseOptions = {},
-): ParsedUnit | undefined {
-  if (unit.endsWith('.json')) return undefined;
-  const { source, problem } = decodeSource(input, unit, options.maxFileBytes);
-  if (problem) return undefined;
-  const documents: ParsedUnit['documents'][number][] = [];
-  for (const span of splitDocuments(source.text)) {
-    const parsed = parseSimpleYaml(source, span);
-    if (!parsed) return undefined;
-    documents.push({ ...parsed, span });
-  }
-  return { unit, text: source.text, documents };
 }
 
 /** Returns the resources of a parsed unit, or its problem. */

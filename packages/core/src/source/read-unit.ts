@@ -1,5 +1,5 @@
 import { parseInThread } from '../parse/parse-in-thread.ts';
-import { parseDocuments, parseSimpleUnit, resourcesOfUnit, unreadableUnit } from '../parse/parse.ts';
+import { parseDocuments, resourcesOfUnit, unreadableUnit } from '../parse/parse.ts';
 import { MAX_FILE_BYTES, tooLarge } from '../parse/source-text.ts';
 import { unreadable } from './listing.ts';
 import { readFileOrPipe, readRegularFile, UnusableFile } from './read-file.ts';
@@ -17,13 +17,12 @@ export function readUnit(path: string, maxFileBytes: number): readonly WrittenRe
   }
 }
 
-/** Reads and parses one file like {@link readUnit}; a large one that takes long to parse does not block. */
+/** Reads and parses one file like {@link readUnit}, a large one without blocking. */
 export async function readUnitAsync(path: string, maxFileBytes: number): Promise<readonly WrittenResource[]> {
   try {
     const bytes = readRegularFile(path, maxFileBytes);
     if (bytes.length < LARGE_BYTES) return parseDocuments(bytes, path, { maxFileBytes });
-    const simple = parseSimpleUnit(bytes, path, { maxFileBytes });
-    return resourcesOfUnit(simple ?? (await parseInThread(bytes, path, maxFileBytes)));
+    return resourcesOfUnit(await parseInThread(bytes, path, maxFileBytes));
   } catch (error) {
     return rejected(path, maxFileBytes, error);
   }

@@ -60,45 +60,26 @@ describe('parseInThread', () => {
   });
 
   it('is used for large files of a directory, whose problems keep their positions', async () => {
-    const { path, written, threads } = await readLarge(
-      `${upstream('one')}---\nkind: [\n---\n${upstream('three')}  bad: 1\n`,
-    );
-    expect(threads).to.equal(1);
-    expect(written.map(({ origin }) => origin.line)).to.deep.equal([25_001, 25_004, 25_006]);
-    expect(written[1]!.issues[0]!.origin).to.include({ file: path, line: 25_005 });
-    expect(written[2]!.issues).to.have.lengthOf(1);
-    expect(written[0]!.locate(['metadata', 'name'], 'value')).to.deep.equal({ file: path, line: 25_002, column: 18 });
-  });
-
-  it('is not used for large files in the usual subset of YAML, which keep their positions too', async () => {
-    const { path, written, threads } = await readLarge(`${upstream('one')}---\n${upstream('two')}`);
-    expect(threads).to.equal(0);
-    expect(written.map(({ value }) => value)).to.deep.equal(
-      ['one', 'two'].map((name) => ({ kind: 'Upstream', metadata: { name } })),
-    );
-    expect(written.map(({ origin }) => origin.line)).to.deep.equal([25_001, 25_004]);
-    expect(written[1]!.locate(['metadata', 'name'], 'value')).to.deep.equal({ file: path, line: 25_005, column: 18 });
+    const directory = mkdtempSync(join(tmpdir(), 'large-'));
+    try {
+      const path = join(directory, 'large.yaml');
+      const padding = `# ${'x'.repeat(98)}\n`.repeat(25_000);
+      writeFileSync(path, `${padding}${upstream('one')}---\nkind: [\n---\n${upstream('three')}  bad: 1\n`);
+      let written: readonly WrittenResource[] = [];
+      let threads = 0;
+      const count = (): void => void threads++;
+      process.on('worker', count);
+      const source = directorySource(directory, { watch: false });
+      await source.start((change) => (written = change.get(path)!));
+      await source.close();
+      process.off('worker', count);
+      expect(threads).to.equal(1);
+      expect(written.map(({ origin }) => origin.line)).to.deep.equal([25_001, 25_004, 25_006]);
+      expect(written[1]!.issues[0]!.origin).to.include({ file: path, line: 25_005 });
+      expect(written[2]!.issues).to.have.lengthOf(1);
+      expect(written[0]!.locate(['metadata', 'name'], 'value')).to.deep.equal({ file: path, line: 25_002, column: 18 });
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 });
-
-/** Reads a directory with one file of more than 2 MiB, which ends with `text`. */
-async function readLarge(
-  text: string,
-): Promise<{ path: string; written: readonly WrittenResource[]; threads: number }> {
-  const directory = mkdtempSync(join(tmpdir(), 'large-'));
-  try {
-    const path = join(directory, 'large.yaml');
-    writeFileSync(path, `# ${'x'.repeat(98)}\n`.repeat(25_000) + text);
-    let written: readonly WrittenResource[] = [];
-    let threads = 0;
-    const count = (): void => void threads++;
-    process.on('worker', count);
-    const source = directorySource(directory, { watch: false });
-    await source.start((change) => (written = change.get(path)!));
-    await source.close();
-    process.off('worker', count);
-    return { path, written, threads };
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
-}
