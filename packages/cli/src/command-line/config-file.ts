@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readRegularFile } from '@edge-gateway/core';
-import { parse } from 'yaml';
 import { cliError, fileError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
+import { parseYamlText } from '../resources/yaml-text.ts';
 import { didYouMean } from './command-help.ts';
 
 /** Preferences of the user of gatewayctl. */
@@ -56,12 +56,7 @@ function createConfigFile(file: string): void {
 }
 
 function parsePreferences(text: string, file: string): Preferences {
-  let value: unknown;
-  try {
-    value = parse(text) ?? {};
-  } catch (error) {
-    throw cliError('ERR_CLI_FILE', `${file}: ${(error as Error).message.split('\n', 1)[0]}`, error);
-  }
+  const value = parseYamlText(text, file, 'ERR_CLI_FILE') ?? {};
   if (typeof value !== 'object' || Array.isArray(value))
     throw cliError('ERR_CLI_FILE', `${file}: the file must be an object`);
   const known = Object.keys(DEFAULTS);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parse } from 'yaml';
 import { cliError } from '../error-codes.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { parseYamlText } from '../resources/yaml-text.ts';
 import { changeResources, readDraft, type ChangeFlags, type ChangeResult } from './change-resources.ts';
 import type { ResourceDraft } from './resource-draft.ts';
 import { editText } from './editor.ts';
@@ -36,7 +36,7 @@ export async function editInEditor(
   const shown = resource.textOf(path) || commented(example);
   const edited = await editText(io, shown, file);
   try {
-    const after = parseText(edited.text);
+    const after = parseYamlText(edited.text, edited.file, 'ERR_CLI_USAGE');
     if (edited.text === shown || (isDeepStrictEqual(before, after) && before === undefined)) {
       edited.discard();
       return undefined;
@@ -59,13 +59,3 @@ export async function editInEditor(
 }
 
 const commented = (text: string): string => text.replaceAll(/^/gm, '# ');
-
-/** An empty text, or one of comments only, is `undefined`. */
-function parseText(text: string): unknown {
-  try {
-    return (parse(text) as unknown) ?? undefined;
-  } catch (error) {
-    const [line] = (error as Error).message.split('\n');
-    throw cliError('ERR_CLI_USAGE', `invalid YAML: ${line}`, error);
-  }
-}

@@ -66,7 +66,6 @@ describe('the configuration file', () => {
     ['checkTimeoutSeconds: soon', 'checkTimeoutSeconds must be a number of seconds from 0 to 86400, not "soon"'],
     ['checkTimeoutSeconds: -1', 'checkTimeoutSeconds must be a number of seconds from 0 to 86400, not -1'],
     ['- a', 'the file must be an object'],
-    ['a: [', 'Flow sequence in block collection'],
   ] as const)
     it(`is rejected with ${text}`, async () => {
       write(text);
@@ -74,6 +73,15 @@ describe('the configuration file', () => {
       expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
       expect(stderr).to.contain(`Error: ${file()}: ${message}`);
     });
+
+  it('is rejected with a syntax error in the words of the gateway', async () => {
+    write('a: b: c');
+    const { code, stderr } = await call(['completion', 'bash'], { env: { HOME: home } });
+    expect(code).to.equal(2);
+    expect(stderr).to.equal(
+      `Error: ${file()}:1:5  a second ": " in one line  (put the value in quotes, or the inner key on a line of its own)\n`,
+    );
+  });
 
   it('limits the time of check', async () => {
     write('checkTimeoutSeconds: 1\n');

@@ -122,7 +122,7 @@ describe('create graphqlapi', () => {
     }
 
     for (const [what, text, problem] of [
-      ['is broken YAML', 'openapi: 3.0.0\npaths:\n  a: [1\n', /^Error: document\.yaml:4:1 {2}deficient indentation/],
+      ['is broken YAML', 'openapi: 3.0.0\npaths:\n  a: [1\n', /^Error: document\.yaml:3:6 {2}a list is not closed/],
       ['is nested without end', '['.repeat(200_000), /^Error: document\.yaml:1:\d+ {2}nested too deep/],
       ['multiplies by aliases', bomb(), /^Error: document\.yaml:\d+:\d+ {2}the aliases expand too much/],
     ] as const) {

@@ -230,6 +230,8 @@ type: kubernetes.io/tls
         const [, kept] = /^Your text is kept in (\S+)$/m.exec(stderr)!;
         expect(existsSync(kept!)).to.equal(true);
         expect(readFileSync(kept!, 'utf8')).to.equal(text);
+        if (text.includes('[]')) expect(stderr).to.contain('rateLimit');
+        else expect(stderr).to.contain(`Error: ${kept}:1:13  a list is not closed  (add the closing ]`);
         rmSync(dirname(kept!), { recursive: true });
       }
       expect(directory.read('shop.yaml')).to.equal(SHOP);

@@ -5,6 +5,7 @@ import type { Place } from './layout.ts';
 import type { Span } from './split-documents.ts';
 import type { TextProblem, SourceText } from './source-text.ts';
 import { findUnprintable } from './unprintable.ts';
+import { yamlSyntaxProblem } from './yaml-syntax.ts';
 
 /** Maximum nesting of maps and lists in one document. */
 export const MAX_DEPTH = 64;
@@ -32,7 +33,7 @@ export function parseYaml(source: SourceText, span: Span): ParsedDocument {
   try {
     events = parseEvents(text, { maxDepth: MAX_DEPTH });
   } catch (error) {
-    return document(source, span, { problems: [syntaxProblem(error, 'YAML_SYNTAX')] });
+    return document(source, span, { problems: [syntaxProblem(error, text)] });
   }
   return construct(source, span, events);
 }
@@ -74,7 +75,7 @@ function construct(source: SourceText, span: Span, events: Event[]): ParsedDocum
     if (problems.length === 0) [value] = constructFromEvents(events, { source: text, maxAliases: MAX_ALIASES });
   } catch (error) {
     problems = layoutOf(events, text, lineOf).problems;
-    if (problems.length === 0) problems = [syntaxProblem(error, 'YAML_SYNTAX')];
+    if (problems.length === 0) problems = [syntaxProblem(error, text)];
   }
   if (problems.length > 0) return document(source, span, { problems });
   return document(source, span, { value: special ? unshared(value) : value, offset: startOf(events) });
@@ -100,16 +101,14 @@ function document(
   return { empty: false, offset, value: parts.value, problems };
 }
 
-function syntaxProblem(error: unknown, code: string): TextProblem {
-  if (!(error instanceof YAMLException)) return { code, offset: 0, message: 'the document cannot be read' };
-  const { reason } = error;
-  const offset = error.mark?.position ?? 0;
+function syntaxProblem(error: unknown, text: string): TextProblem {
+  const { reason, mark } = error instanceof YAMLException ? error : { reason: '', mark: undefined };
+  const offset = mark?.position ?? 0;
   if (reason.startsWith('tab characters'))
     return { code: 'TAB_INDENTATION', offset, message: 'a tab in the indentation', hint: 'indent with spaces' };
   if (reason.startsWith('nesting exceeded'))
     return { code: 'NESTING_TOO_DEEP', offset, message: 'nested too deep', hint: `at most ${MAX_DEPTH} levels` };
-  const [, end] = /^unexpected end of the stream within (.*)/.exec(reason) ?? [];
-  return { code, offset, message: end ? `the document ends within ${end}` : reason };
+  return yamlSyntaxProblem({ reason, text, offset });
 }
 
 function startOf(events: readonly Event[]): number {

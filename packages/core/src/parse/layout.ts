@@ -17,6 +17,9 @@ export const MAX_ALIASES = 100;
 /** Maximum number of values in a document with all aliases expanded. */
 export const MAX_EXPANDED_VALUES = 100_000;
 
+/** Keys of every resource: without the `---` between them, two documents are one. */
+const RESOURCE_KEYS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+
 /** The offsets of a value and its key, and the positions inside the value. */
 export interface Place {
   readonly offset: number;
@@ -103,7 +106,9 @@ class LayoutWalk implements Layout {
       this.problems.push({ code: 'MERGE_KEY', offset, message, hint: 'write the fields out' });
     } else if (first) {
       const message = `duplicate key "${name}", first written at ${this.#lineOf(first.keyOffset)}`;
-      this.problems.push({ code: 'DUPLICATE_KEY', offset, message });
+      const joins = this.#stack.length === 1 && RESOURCE_KEYS.has(name);
+      const hint = joins && { hint: "is a '---' missing between two resources?" };
+      this.problems.push({ code: 'DUPLICATE_KEY', offset, message, ...hint });
     }
   }
 
@@ -123,7 +128,9 @@ class LayoutWalk implements Layout {
     this.#attach({ ...place, children: known?.place.children }, known?.size ?? 1);
     const { offset } = place;
     if (!known) {
-      this.problems.push({ code: 'UNKNOWN_ALIAS', offset, message: `*${name} has no anchor &${name} before it` });
+      const message = `*${name} has no anchor &${name} before it`;
+      const hint = 'put a value that begins with "*" in quotes';
+      this.problems.push({ code: 'UNKNOWN_ALIAS', offset, message, hint });
     } else if (known.size === 0) {
       this.problems.push({ code: 'ALIAS_BOMB', offset, message: `*${name} contains itself` });
     } else if (this.#aliases === MAX_ALIASES + 1) {

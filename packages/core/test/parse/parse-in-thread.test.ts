@@ -75,7 +75,7 @@ describe('parseInThread', () => {
       process.off('worker', count);
       expect(threads).to.equal(1);
       expect(written.map(({ origin }) => origin.line)).to.deep.equal([25_001, 25_004, 25_006]);
-      expect(written[1]!.issues[0]!.origin).to.include({ file: path, line: 25_005 });
+      expect(written[1]!.issues[0]!.origin).to.include({ file: path, line: 25_004 });
       expect(written[2]!.issues).to.have.lengthOf(1);
       expect(written[0]!.locate(['metadata', 'name'], 'value')).to.deep.equal({ file: path, line: 25_002, column: 18 });
     } finally {
