@@ -1,8 +1,9 @@
 import { compareOrigins } from './claim.ts';
 import { formatIssue, type FieldPath, type Problem } from '../resource/problem.ts';
-import { identityOfKey, type Origin, type ResourceKey } from '../resource/resource.ts';
+import { identityOfKey, KIND_NAMES, type Origin, type ResourceKey } from '../resource/resource.ts';
 import type { Store } from './store.ts';
-import type { LocatedProblem } from '../translate/status/report.ts';
+import { missingCause } from '../translate/reference/missing.ts';
+import { IN_LAST_VERSION, servesLastVersion, type LocatedProblem } from '../translate/status/report.ts';
 import { settingsKey } from '../translate/translation-settings.ts';
 
 /** Returns every problem of the documents and of their translation once, sorted by position. */
@@ -12,16 +13,34 @@ export function issuesOf(store: Store, translated: readonly LocatedProblem[]): r
   const add = (issue: Problem): void => void found.set(formatIssue(issue), issue);
   unfiled.forEach(add);
   for (const { issues } of faulty.values()) issues.forEach(add);
-  for (const located of translated) add(toProblem(located, store));
+  const rejected = rejectedByCause(unfiled);
+  for (const located of translated) add(toProblem(located, store, rejected));
   return [...found]
     .sort(([a, one], [b, other]) => compareOrigins(one.origin, other.origin) || (a < b ? -1 : 1))
     .map(([, issue]) => issue);
 }
 
-function toProblem({ key, problem }: LocatedProblem, store: Store): Problem {
+/** The hint of a reference to a document that was rejected before its kind and name were known. */
+const IS_REJECTED = 'a document with this name is rejected, see its own problem';
+
+function toProblem({ key, problem }: LocatedProblem, store: Store, rejected: ReadonlySet<string>): Problem {
   const { source, ...rest } = problem;
   const place = source ?? { key, path: problem.path };
-  return { ...rest, origin: originOf(place.key, place.path, store), ...identityOfKey(key) };
+  const stored = store.state.stored.get(place.key);
+  const isOfLastVersion = stored !== undefined && servesLastVersion(stored);
+  const hint = isOfLastVersion ? IN_LAST_VERSION : rejected.has(rest.cause ?? '') ? IS_REJECTED : rest.hint;
+  const origin = originOf(place.key, isOfLastVersion ? [] : place.path, store);
+  return { ...rest, ...(hint !== undefined && { hint }), origin, ...identityOfKey(key) };
+}
+
+/** Returns the causes of references to missing resources whose documents may be among the rejected ones. */
+function rejectedByCause(unfiled: readonly Problem[]): ReadonlySet<string> {
+  const causes = new Set<string>();
+  for (const { name, namespace, severity } of unfiled) {
+    if (severity !== 'error' || !name || !namespace) continue;
+    for (const kind of KIND_NAMES) causes.add(missingCause(kind, { name, namespace }));
+  }
+  return causes;
 }
 
 const NOWHERE: Origin = Object.freeze({ file: 'default', line: 1, column: 1 });

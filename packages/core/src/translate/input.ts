@@ -8,7 +8,7 @@ import { dotted } from './names.ts';
 import { missingServiceReason, SERVICE_PREFIX } from './reference/kube-upstreams.ts';
 import { find, type Found, type Resources } from './reference/find.ts';
 import type { AuthConfigEntry, AuthConfigTable } from './reference/tables.ts';
-import { faultOf, missingFault } from './reference/missing.ts';
+import { faultOf, missingCause, missingFault } from './reference/missing.ts';
 import type { TranslationSettings } from './translation-settings.ts';
 import type { UpstreamEntry, UpstreamTable } from './reference/tables.ts';
 
@@ -74,7 +74,7 @@ export class Reader {
   private missingService(ref: ResourceRef): FieldProblem {
     this.dependencies.services = true;
     const text = `*v1.Upstream { ${dotted(ref)} } not found: ${missingServiceReason(ref, this.input.services)}`;
-    return { code: 'MISSING_REFERENCE', path: [], message: text, cause: `${keyOf('Upstream', ref)} not found` };
+    return { code: 'MISSING_REFERENCE', path: [], message: text, cause: missingCause('Upstream', ref) };
   }
 
   tables(): readonly StoredResource[] {

@@ -253,6 +253,53 @@ describe('createControlPlane', () => {
     }
   });
 
+  it('says that a problem is in the last valid version if the next version is rejected', async () => {
+    const text = (to: string, more = '') => `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: s }
+spec:
+  virtualHost:
+    domains: ['*']
+    routes:
+      - matchers: [{ prefix: / }]
+        routeAction: { single: { upstream: { name: ${to} } } }
+${more}`;
+    const target =
+      'apiVersion: gw.vendor.io/v1\nkind: Upstream\nmetadata: { name: a }\nspec: { static: { hosts: [{ addr: 127.0.0.1, port: 1 }] } }\n';
+    const file = (service: string) => `${target}---\n${service}`;
+    const source = memorySource({ f: file(text('typo')) });
+    const controlPlane = createControlPlane({ source });
+    await controlPlane.start();
+    const found = () => controlPlane.state!.issues.map(({ code, origin, hint }) => [code, origin.line, hint]);
+    expect(found()).to.deep.equal([['MISSING_REFERENCE', 14, undefined]]);
+    for (const mistake of ['  x: [\n', 'specs: {}\n', '  x: 1\n']) {
+      source.set('f', file(text('a', mistake)));
+      const [rejected, ...others] = found().sort(([, a], [, b]) => Number(b) - Number(a));
+      expect(rejected![0], mistake).not.to.equal('MISSING_REFERENCE');
+      const hint = 'in the last valid version, which stays in use until the new one is valid';
+      expect(others, mistake).to.deep.equal([['MISSING_REFERENCE', 6, hint]]);
+      const { state, reason } = controlPlane.state!.statuses.get('VirtualService/gw-system/s')!.statuses['gw-system']!;
+      expect(state).to.equal('Rejected');
+      expect(reason).to.match(
+        /not found.* \(in the last valid version, which stays in use until the new one is valid\)/,
+      );
+    }
+    source.set('f', file(text('a')));
+    expect(found()).to.deep.equal([]);
+  });
+
+  it('says that a missing resource has a rejected document', async () => {
+    const source = memorySource({ f: [{ ...upstream('a'), kind: 'Upstraem' }, service('s', 'a'), service('t', 'b')] });
+    const controlPlane = createControlPlane({ source });
+    await controlPlane.start();
+    const hints = controlPlane.state!.issues.map(({ code, name, hint }) => [code, name, hint]);
+    expect(hints).to.have.deep.members([
+      ['UNKNOWN_KIND', 'a', 'did you mean Upstream?'],
+      ['MISSING_REFERENCE', 's', 'a document with this name is rejected, see its own problem'],
+      ['MISSING_REFERENCE', 't', undefined],
+    ]);
+  });
+
   it('reports a domain conflict beside other problems of the same virtual service', async () => {
     const text = (name: string, to: string): string => `apiVersion: gateway.vendor.io/v1
 kind: VirtualService

@@ -10,7 +10,12 @@ type Stored = StoreState['stored'];
 /** Returns the fault of a reference to a missing resource: `text`, and a suggested name. */
 export function missingFault(text: string, kind: Kind, ref: ResourceRef, resources: Resources): FieldProblem {
   const message = text + hintFor(resources, kind, ref);
-  return { code: 'MISSING_REFERENCE', path: [], message, cause: `${keyOf(kind, ref)} not found` };
+  return { code: 'MISSING_REFERENCE', path: [], message, cause: missingCause(kind, ref) };
+}
+
+/** Returns the cause of all problems of references to one missing resource. */
+export function missingCause(kind: Kind, ref: ResourceRef): string {
+  return `${keyOf(kind, ref)} not found`;
 }
 
 /** Returns the fault of an existing resource that cannot be used. */

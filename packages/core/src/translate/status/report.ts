@@ -1,5 +1,6 @@
 import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { ResourceKey } from '../../resource/resource.ts';
+import type { StoredResource } from '../../resource/stored.ts';
 
 /** A problem that translation found. The holder of the report knows the resource. */
 export interface FoundProblem extends FieldProblem {
@@ -23,6 +24,14 @@ export type SourcedProblem = FieldProblem & Pick<FoundProblem, 'source'>;
 export interface LocatedProblem {
   readonly key: ResourceKey;
   readonly problem: FoundProblem;
+}
+
+/** Added to the problems of a version that is still in use: they may no longer be in the text of the resource. */
+export const IN_LAST_VERSION = 'in the last valid version, which stays in use until the new one is valid';
+
+/** Returns true if an earlier version of a resource is in use because the newest is rejected. */
+export function servesLastVersion({ stale, partial }: StoredResource): boolean {
+  return stale && !partial;
 }
 
 /** Problems of one resource, in order. */

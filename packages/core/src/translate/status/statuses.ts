@@ -5,7 +5,7 @@ import type { Problem } from '../../resource/problem.ts';
 import type { StoredResource } from '../../resource/stored.ts';
 import { kindOf } from '../changes.ts';
 import { hasSameItems } from '../lists.ts';
-import type { Problems } from './report.ts';
+import { IN_LAST_VERSION, servesLastVersion, type Problems } from './report.ts';
 import { reasonOf } from './messages.ts';
 
 /** The reporter, for all kinds. */
@@ -76,7 +76,11 @@ function reportOf(key: ResourceKey, { stored, problems, subresources, ...input }
   for (const issue of stored?.issues ?? []) {
     (isHeavy(issue, key) ? errors : warnings).push(reasonOf(issue, stored));
   }
-  for (const { severity, message } of problems.flat()) (severity === 'error' ? errors : warnings).push(message);
+  const isOfLastVersion = stored !== undefined && servesLastVersion(stored);
+  for (const { severity, message, source } of problems.flat()) {
+    const text = isOfLastVersion && !source ? `${message} (${IN_LAST_VERSION})` : message;
+    (severity === 'error' ? errors : warnings).push(text);
+  }
   const report = stateReport([...new Set(errors)], [...new Set(warnings)]);
   return withSubresources(withNotes(report, notes), subresources);
 }
