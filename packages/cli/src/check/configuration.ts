@@ -5,6 +5,7 @@ import { readProblems, readSnapshot } from '../gateway/pages.ts';
 import type { Io } from '../io.ts';
 import { count, problemLine, shownProblems } from '../output/problem-lines.ts';
 import { loadOffline } from '../resources/load.ts';
+import { countResources, noResources } from '../resources/no-resources.ts';
 import { items, text, type StatusObject } from '../resources/objects.ts';
 import { CHECKS, DOCUMENTS, GRAPHQL_APIS, type Check } from './checks.ts';
 
@@ -24,9 +25,12 @@ export interface NamespaceFlags {
   readonly resourceNamespaces: readonly string[];
 }
 
-/** Reads the configuration of a directory, as a gateway would find it. */
+/** Reads the configuration of a directory, as a gateway would find it. Throws `ERR_CLI_NOT_FOUND` if it contains nothing to check. */
 export async function readDirectory(io: Io, directory: string, flags: NamespaceFlags): Promise<Configuration> {
-  const { issues, statuses } = await loadOffline(io, directory);
+  const state = await loadOffline(io, directory);
+  const { issues, statuses } = state;
+  if (countResources(state) === 0 && !issues.some(({ severity }) => severity === 'error'))
+    throw noResources([directory], state);
   return {
     issues: shownProblems(io, issues),
     namespaces: flags.resourceNamespaces.length === 0 ? undefined : new Set(flags.resourceNamespaces),

@@ -2,6 +2,7 @@ import { issueData } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { addExamples, exitStatus } from '../command-line/command-help.ts';
 import { loadPaths } from '../resources/load.ts';
+import { countResources, noResources } from '../resources/no-resources.ts';
 import { count, countLine, countsOf, problemLines, shownProblems, validationOf } from '../output/problem-lines.ts';
 import { outputOption } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -25,15 +26,14 @@ export function addValidate(program: Command, io: Terminal): void {
     .option('--strict', 'treat warnings as errors')
     .addOption(outputOption('table', 'json'));
   addExamples(command, [
-    ['gatewayctl validate ./resources', 'exit status 1 when there are errors'],
+    ['gatewayctl validate ./resources', 'exit status 1 when there are errors, or no resources'],
     ['gatewayctl validate shop.yaml --allow-missing', 'one file, whose upstreams are elsewhere'],
     ['gatewayctl validate ./resources --strict -o json', 'for a CI that reads JSON'],
   ]);
   command.action(async (paths: readonly string[]) => {
     const flags = command.opts<ValidateFlags>();
     const state = await io.progress(`Reading ${paths.join(', ')}`, () => loadPaths(io, paths));
-    const keys = new Set([...state.resources.keys(), ...state.statuses.keys()]);
-    const resources = [...keys].filter((key) => !key.startsWith('Proxy/')).length;
+    const resources = countResources(state);
     const problems = shownProblems(io, validationOf(state, flags));
     const { errors, warnings } = countsOf(problems);
     const failed = errors > 0 || (flags.strict === true && warnings > 0);
@@ -45,5 +45,6 @@ export function addValidate(program: Command, io: Terminal): void {
       io.out(paint(`${count(resources, 'resource')}, ${countLine(problems)}`));
     }
     if (failed) throw exitStatus(1);
+    if (resources === 0) throw noResources(paths, state);
   });
 }

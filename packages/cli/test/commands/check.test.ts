@@ -320,6 +320,14 @@ stringData: { key: 0123456789abcdef0123456789abcde }
       expect(errors).to.have.length(1);
     });
 
+    it('rejects a directory without resources', async () => {
+      expect(await offline()).to.deep.equal({
+        code: 1,
+        stdout: '',
+        stderr: 'Error: no resources found in resources (no *.yaml, *.yml or *.json file)\n',
+      });
+    });
+
     it('rejects a directory that is missing', async () => {
       expect(await call(['check', '--config', 'none'], { cwd })).to.deep.equal({
         code: 2,

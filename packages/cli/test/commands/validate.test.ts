@@ -302,8 +302,24 @@ spec: { executableSchema: { schemaDefinition: 'type Query { a: Strin }', executo
     });
   });
 
-  it('accepts an empty directory', async () => {
-    expect((await validate()).stdout).to.equal('0 resources, 0 errors, 0 warnings\n');
+  it('rejects a directory without resources: its path may be wrong', async () => {
+    const summary = '0 resources, 0 errors, 0 warnings\n';
+    const stderr = 'Error: no resources found in resources (no *.yaml, *.yml or *.json file)\n';
+    expect(await validate()).to.deep.equal({ code: 1, stdout: summary, stderr });
+    write('notes.txt', UPSTREAM);
+    expect(await validate()).to.deep.equal({ code: 1, stdout: summary, stderr });
+    const json = await validate('-o', 'json');
+    expect(json).to.include({ code: 1, stderr });
+    expect(JSON.parse(json.stdout)).to.deep.equal({ resources: 0, errors: 0, warnings: 0, problems: [] });
+  });
+
+  it('rejects files with only comments', async () => {
+    write('a.yaml', '# later\n');
+    const { code, stdout, stderr } = await validate();
+    expect({ code, stderr }).to.deep.equal({ code: 1, stderr: 'Error: no resources found in resources\n' });
+    expect(stdout).to.match(
+      /^resources\/a\.yaml:1:1 .*contains no resource {2}\[warning\]\n0 resources, 0 errors, 1 warning\n$/,
+    );
   });
 
   it('rejects what is missing or forbidden, in one line with exit status 2', async () => {
