@@ -1,5 +1,6 @@
 import { printable, type GatewayError } from '@edge-gateway/core';
 import { CommanderError } from 'commander';
+import { rejectOptionsKeptByNpm } from './command-line/npm-options.ts';
 import { runPlugin } from './command-line/plugin.ts';
 import { isCliError } from './error-codes.ts';
 import type { Io } from './io.ts';
@@ -19,6 +20,7 @@ export async function run(io: Io, argv: readonly string[]): Promise<number> {
   const open: (() => Promise<void>)[] = [];
   try {
     const program = createProgram({ ...io, onEnd: (close) => void open.push(close) });
+    rejectOptionsKeptByNpm(io, program, argv);
     const plugin = await runPlugin(io, program, argv);
     if (plugin !== undefined) return plugin;
     if (argv.length === 0) program.outputHelp();

@@ -143,6 +143,7 @@ export type { HeaderReader } from './upstream/retry-after.ts';
 export { compileRetries, type RetryPolicy } from './upstream/retry-policy.ts';
 export { createRoundRobin } from './upstream/round-robin.ts';
 export { nearest } from './syntax/did-you-mean.ts';
+export { optionsKeptByNpm } from './syntax/npm-options.ts';
 export {
   ARGUMENT_OPERATORS,
   LOG_OPERATORS,
