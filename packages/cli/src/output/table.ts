@@ -132,7 +132,7 @@ function rowLines(row: readonly Cell[], widths: readonly number[]): string[] {
   });
 }
 
-/** Wraps every line of a text at spaces; continued lines are indented below their first one. */
+/** Wraps every line of a text at spaces, but not inside of a command at its end; continued lines are indented below their first one. */
 export function wrapText(text: string, width: number): string {
   if (width === Infinity) return text;
   return text
@@ -142,7 +142,12 @@ export function wrapText(text: string, width: number): string {
     .join('\n');
 }
 
+/** A command at the end of a line, which is copied as a whole. */
+const COMMAND = /(?<=\S )(?:npm (?:start|run \S+) -- |gatewayctl [a-z]+(?= |\)?$))[^,;]*$/;
+
 function wrapHanging(line: string, width: number): string[] {
+  const [command] = (columnsOf(line) > width && COMMAND.exec(line)) || [];
+  if (command !== undefined) return [...wrapHanging(line.slice(0, -command.length - 1), width), `    ${command}`];
   const [first = ''] = wrapLine(line, width);
   const rest = line.slice(first.length).trimStart();
   if (rest === '') return [line];

@@ -77,6 +77,19 @@ describe('table', () => {
     expect(wrapText('\u001b[31mone two\u001b[39m', 7)).to.equal('\u001b[31mone two\u001b[39m');
   });
 
+  it('keeps a command at the end of a line whole, because it is copied', () => {
+    expect(
+      wrapText('Error: no virtual service yet, see gatewayctl get vs --namespace shop', 40).split('\n'),
+    ).to.deep.equal(['Error: no virtual service yet, see', '    gatewayctl get vs --namespace shop']);
+    const call = 'npm run gatewayctl -- --server http://localhost:9101 check';
+    expect(wrapText(`write ${call}`, 20).split('\n')).to.deep.equal(['write', `    ${call}`]);
+    expect(wrapText('a gatewayctl is running there, wait', 20).split('\n')).to.deep.equal([
+      'a gatewayctl is',
+      '    running there,',
+      '    wait',
+    ]);
+  });
+
   it('wraps by what a terminal shows, and cuts no character in two', () => {
     expect(wrapLine('漢字漢字漢', 5)).to.deep.equal(['漢字', '漢字', '漢']);
     expect(wrapLine('👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 2)).to.deep.equal(['👩‍👩‍👧‍👦', '👩‍👩‍👧‍👦']);
