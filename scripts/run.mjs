@@ -46,8 +46,14 @@ if (!script) process.exit(0);
 
 if (scope === 'all') env.REPOSITORY_READY = root;
 const child = spawn(node, [...flags, join(root, script), ...args, ...given], { env, cwd, stdio: 'inherit' });
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-whenParentEnds(() => child.kill('SIGTERM'));
+let isStopping = false;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  process.on(signal, () => {
+    isStopping = true;
+    child.kill(signal);
+  });
+// A second signal would cut off the requests in progress.
+whenParentEnds(() => isStopping || child.kill('SIGTERM'));
 child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
 
 /** Builds what has changed; ends the process if that fails, or if Node is too old. */

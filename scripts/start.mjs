@@ -42,21 +42,31 @@ function outcome(child) {
   });
 }
 
+/** The gateway, once it is started: requests in progress need the demo until it has ended. */
+let gateway;
+let isStopping = false;
+
+/** Ends the gateway and then the demo. Again, it ends the gateway at once. */
 function stop(signal = 'SIGTERM') {
-  for (const child of children) child.kill(signal);
+  isStopping = true;
+  if (gateway) gateway.kill(signal);
+  else for (const child of children) child.kill('SIGTERM');
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
   process.on(signal, () => stop(signal === 'SIGHUP' ? 'SIGTERM' : signal));
-whenParentEnds(() => stop());
+// A second signal would cut off the requests in progress.
+whenParentEnds(() => isStopping || stop());
 
 // A failure of this program must not leave the others running.
-process.on('exit', () => stop());
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGTERM');
+});
 
 await checkArguments();
 const demo = isDemo ? await startDemo() : { ready: true };
 if (demo.ready) {
-  const gateway = run('apps/gateway/dist/main.js', gatewayArgs);
+  gateway = run('apps/gateway/dist/main.js', gatewayArgs);
   const { ready } = await outcome(gateway);
   // The log shows the addresses of the other roles.
   if (ready && role === 'all') await greet(ready);
@@ -64,8 +74,13 @@ if (demo.ready) {
 
 /** Prints help or what is wrong with the arguments, and ends, before any program is started. */
 async function checkArguments() {
-  const { createProgram } = await import('../apps/gateway/dist/command-line/program.js');
-  await createProgram(async () => {}).parseAsync(gatewayArgs, { from: 'user' });
+  const [{ createProgram }, { rejectOptionsKeptByNpm }] = await Promise.all([
+    import('../apps/gateway/dist/command-line/program.js'),
+    import('../apps/gateway/dist/command-line/npm-options.js'),
+  ]);
+  const program = createProgram(async () => {});
+  rejectOptionsKeptByNpm(program, args);
+  await program.parseAsync(gatewayArgs, { from: 'user' });
 }
 
 async function startDemo() {
@@ -77,13 +92,14 @@ async function startDemo() {
 
 /** Prints the listeners of the gateway, those that are missing, and commands to try. */
 async function greet(ready) {
-  const { listeners, unserved = [], problems, adminPort, statsPort } = ready;
+  const { listeners, unserved = [], problems, firstProblems = [], adminPort, statsPort } = ready;
   const urls = listeners.map((each) => `${each.protocol}://localhost:${each.port}`);
   if (urls.length === 0) urls.push(`no listener yet${unserved.length === 0 ? ': no virtual service' : ''}`);
+  const moreProblems = firstProblems.filter((line) => !unserved.some(({ reason }) => line.includes(reason)));
   const rows = [
     ['requests', urls],
     ...unserved.map((each) => ['not served', unservedLines(each)]),
-    ...(problems > 0 ? [['problems', [`${problems}, listed by:`, `${gatewayctl(ready)} check`]]] : []),
+    ...(problems > 0 ? [['problems', [`${problems}, listed by:`, `${gatewayctl(ready)} check`, ...moreProblems]]] : []),
     ['proxy admin', [`http://localhost:${adminPort}`]],
     ['control plane', [`http://localhost:${statsPort} (status page)`]],
   ];
@@ -120,10 +136,11 @@ function unservedLines({ name, reason, resources = [] }) {
   return [name, cause, ...resources.map((each) => `see ${each.kind} ${each.namespace}/${each.name}`)];
 }
 
-/** A label and its lines beside it, wrapped at spaces to the width of the terminal. */
+/** A label and its lines beside it, wrapped at spaces to the width of the terminal, except commands, which are copied. */
 function rowOf(label, lines) {
   const width = Math.max(20, (process.stderr.columns ?? Infinity) - 17);
   const wrapped = lines.flatMap((line) => {
+    if (line.startsWith('npm ')) return line;
     const pieces = [''];
     for (const word of line.split(' ')) {
       const last = pieces.at(-1);

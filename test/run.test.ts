@@ -1,13 +1,33 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { startEcho, type Service } from '@edge-gateway/demo';
+import { findProgram } from './parts/apt.ts';
+import { until } from './parts/until.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const run = promisify(execFile);
+
+const toEcho = (port: number): string => `apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: echo }
+spec: { static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] } }
+---
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: echo }
+spec:
+  virtualHost:
+    domains: ['*']
+    routes:
+      - matchers: [{ prefix: / }]
+        routeAction: { single: { upstream: { name: echo } } }
+`;
 
 describe('npm run', () => {
   it('resolves paths against the directory of the caller, and writes no colors to a pipe in CI', async () => {
@@ -44,6 +64,22 @@ describe('npm run', () => {
       expect(printed).not.to.contain('Demo backends');
     });
   }
+
+  for (const [argv, written] of [
+    [['start', '--http-port=9000'], 'npm start -- --http-port 9000'],
+    [['start', '--config', 'mine'], 'npm start -- --config <dir>'],
+    [['run', 'gateway', 'proxy', '--xds=127.0.0.1:9977'], 'npm run gateway -- proxy --xds 127.0.0.1:9977'],
+    [['run', 'gatewayctl', 'check', '--config', 'mine'], 'npm run gatewayctl -- check --config <dir>'],
+  ] as const)
+    it(`says how to pass the options that npm ${argv.join(' ')} loses`, async () => {
+      const done = await run('npm', ['--prefix', ROOT, '--silent', ...argv]).catch((error) => error);
+      expect(done.code).to.equal(2);
+      const option = argv.find((word) => word.startsWith('--'))!.replace(/=.*/, '');
+      expect(done.stderr).to.contain(
+        `Error: npm kept ${option} for itself: write -- before the options, as in ${written}\n`,
+      );
+      expect(done.stdout).to.equal('');
+    });
 
   it('start lists the listeners, those that are not served with the reason, and where the problems are listed', async () => {
     const cwd = mkdtempSync(join(tmpdir(), 'run-'));
@@ -143,6 +179,82 @@ spec: { virtualHost: { domains: ['*'], routes: [{ matchers: [{ prefix: / }], dir
         rmSync(cwd, { recursive: true });
       }
     });
+
+  describe('in a terminal', () => {
+    let echo: Service;
+    let cwd: string;
+    let terminal: ChildProcessByStdio<Writable, Readable, null>;
+    let printed: string;
+    beforeEach(async function () {
+      // util-linux: runs a command in a terminal of its own.
+      if (!findProgram('script')) this.skip();
+      echo = await startEcho();
+      cwd = mkdtempSync(join(tmpdir(), 'run-'));
+      writeFileSync(join(cwd, 'echo.yaml'), toEcho(echo.port));
+      const broken = toEcho(0).split('---\n')[1]!.replace('name: echo', 'name: broken');
+      writeFileSync(
+        join(cwd, 'broken.yaml'),
+        broken.replace("'*'", 'broken.example').replace('name: echo', 'name: ecoh'),
+      );
+      const ports = ['--http-port', '0', '--https-port', '0', '--admin-port', '0', '--stats-port', '0'];
+      const words = ['npm', '--prefix', ROOT, 'run', '--silent', 'start', '--', '--config', cwd, ...ports];
+      terminal = spawn('script', ['-qec', `stty cols 60; ${words.map((word) => `'${word}'`).join(' ')}`, '/dev/null'], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+        env: { ...process.env, REPOSITORY_READY: ROOT, TERM: 'dumb' },
+      });
+      printed = '';
+      // It may end while a test still presses keys.
+      terminal.stdin.on('error', () => {});
+      terminal.stdout.on('data', (chunk) => (printed += chunk));
+      await until(() => printed.includes('Press Ctrl-C to stop.'), 'the gateway runs');
+    });
+    afterEach(async () => {
+      if (terminal?.exitCode === null) {
+        const ended = once(terminal, 'exit');
+        terminal.kill('SIGKILL');
+        await ended;
+      }
+      await echo?.close();
+      if (cwd) rmSync(cwd, { recursive: true });
+    });
+
+    /** Sends a request whose response takes some time, and resolves when it is in progress. */
+    async function hold(delayMs: number): Promise<{ readonly response: Promise<Response | Error> }> {
+      const [, port] = /requests +http:\/\/localhost:(\d+)/.exec(printed)!;
+      const [, admin] = /proxy admin +http:\/\/localhost:(\d+)/.exec(printed)!;
+      const held = fetch(`http://127.0.0.1:${port}/held?delay=${delayMs}`).catch((error: Error) => error);
+      const stats = `http://127.0.0.1:${admin}/stats?filter=downstream_rq_active`;
+      await until(async () => (await (await fetch(stats)).text()).includes('active: 1'), 'the request is in progress');
+      return { response: held };
+    }
+
+    it('start shows the first problems with their hints, and commands that can be copied', () => {
+      const text = printed.slice(printed.indexOf('The gateway is running')).replaceAll('\r', '');
+      expect(text).to.match(/^ +npm run gatewayctl -- --server http:\S+ --proxy-admin http:\S+ check$/m);
+      expect(text.replaceAll(/\n +/g, ' ')).to.match(
+        /broken\.yaml:\d+:\d+ +VirtualService .* not found \(did you mean echo\?\)/,
+      );
+    });
+
+    it('start says at Ctrl-C that it drains, and finishes the requests in progress', async () => {
+      const { response } = await hold(3000);
+      terminal.stdin.write('\u0003');
+      await until(() => printed.includes('draining, up to 30 s; press Ctrl-C again to stop now'), 'it says so');
+      expect(await response).to.include({ status: 200 });
+      await until(() => terminal.exitCode !== null, 'npm ended');
+    });
+
+    it('start stops at once at the second Ctrl-C', async () => {
+      const { response } = await hold(60_000);
+      terminal.stdin.write('\u0003');
+      await until(() => printed.includes('press Ctrl-C again'), 'it drains');
+      await until(() => {
+        terminal.stdin.write('\u0003');
+        return terminal.exitCode !== null;
+      }, 'npm ended');
+      expect(await response).to.be.instanceOf(Error);
+    });
+  });
 
   it('start does not end with what started npm, also if the script replaces the shell of npm', async () => {
     const parts = join(ROOT, 'scripts/parent.mjs');

@@ -69,3 +69,12 @@ export function demoClient(clientSecret: string, appUrl: string): DemoClient {
     postLogoutRedirectUris: [`${appUrl}/goodbye`],
   };
 }
+
+/** Returns why the demo cannot start while another program has one of its ports, and what to do. */
+export function portInUse(port: number | undefined): string {
+  const [key] = Object.entries(DEMO_PORTS).find(([, own]) => own === port) ?? [];
+  const service = key === undefined ? '' : ` (${key.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)})`;
+  return `port ${port}${service} is in use by another program.
+Is a demo already running in another terminal? Stop it, then run the command again.
+If not, "lsof -i :${port}" shows the program; "npm start -- --config DIR" needs no port of the demo.`;
+}

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
-import { startDemo } from './demo.ts';
+import { portInUse, startDemo } from './demo.ts';
 import { ensureSecrets } from './generated-secrets.ts';
 
 /** Directory of the generated secrets; without it, no identity provider is started. */
@@ -15,15 +15,12 @@ try {
   const backends = demo.services.map(({ name, port }) => `${name} ${port}`);
   console.error(`Demo backends on 127.0.0.1: ${backends.join(', ')}`);
   const stop = (): void => void demo.close().then(() => process.exit(0));
-  process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
+  // A terminal sends Ctrl-C to every program: the parent ends this one after the gateway, whose requests need it until then.
+  process.on('SIGINT', process.connected ? () => {} : stop);
   process.send?.({ ready: true });
 } catch (error) {
   const { code, port } = error as NodeJS.ErrnoException & { port?: number };
-  const reason =
-    code === 'EADDRINUSE'
-      ? `port ${port} is in use by another program.\nIs a demo already running in another terminal? Stop it, then run the command again.`
-      : `${String(error)}.`;
-  console.error(`The demo cannot start: ${reason}`);
+  console.error(`The demo cannot start: ${code === 'EADDRINUSE' ? portInUse(port) : `${String(error)}.`}`);
   process.exit(1);
 }

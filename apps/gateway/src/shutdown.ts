@@ -1,5 +1,5 @@
 /** Signals closer together than this are one: a terminal and npm both pass on the same Ctrl-C. */
-const SAME_SIGNAL_MS = 250;
+const SAME_SIGNAL_MS = 500;
 
 /**
  * Runs `stop` at the first SIGTERM or SIGINT and ends the process with 0 when it is done (1 when it fails);

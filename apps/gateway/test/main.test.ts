@@ -145,6 +145,26 @@ describe('edge-gateway', () => {
     expect(await slow).to.be.instanceOf(Error);
   });
 
+  it('logs at SIGINT that it stops and how long it drains, and stops immediately at the next one', async () => {
+    gateway.write('echo.yaml', toEcho(echo.port));
+    await gateway.start('--drain-seconds', '60');
+    const held = fetch(`${gateway.url}/held?delay=60000`).catch((error: Error) => error);
+    await until(
+      async () =>
+        (await (await fetch(`${gateway.admin}/stats?filter=downstream_rq_active`)).text()).includes('active: 1'),
+      'the request is under way',
+    );
+    gateway.child.kill('SIGINT');
+    await until(() => gateway.errors.includes('"drainSeconds":60,"msg":"stopping"'), 'the log says that it drains');
+    expect(gateway.errors).not.to.contain('Ctrl-C');
+    await until(() => {
+      gateway.child.kill('SIGINT');
+      return gateway.child.exitCode !== null;
+    }, 'the process ended');
+    expect(gateway.child.exitCode).to.equal(143);
+    expect(await held).to.be.instanceOf(Error);
+  });
+
   it('names the port that is in use, and exits with 1', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));

@@ -27,7 +27,7 @@ export const allRole: Role<GatewaySettings> = {
       import('../roles/state-directory.ts'),
     ]);
     const stateDir = stateDirectory(settings.stateDir);
-    const { listeners, unserved, workers, problems, ports, stop } = await startAll(
+    const { listeners, unserved, workers, problems, firstProblems, ports, stop } = await startAll(
       { ...settings, stateDir },
       log,
       quit,
@@ -40,6 +40,6 @@ export const allRole: Role<GatewaySettings> = {
       problems,
       ...ports,
     };
-    return { facts, isReady, stop };
+    return { facts, details: { firstProblems }, isReady, stop };
   },
 };

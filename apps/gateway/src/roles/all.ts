@@ -5,6 +5,8 @@ import {
   createMetrics,
   createWatchdog,
   directorySource,
+  formatIssue,
+  groupByCause,
   keyOf,
   type ControlPlane,
   type Loggers,
@@ -30,6 +32,9 @@ import { sharedSessionsCheck } from '../workers/shared-sessions.ts';
 import { createServing } from './serving.ts';
 import { shownListeners, type ShownListener } from './shown-listeners.ts';
 
+/** Maximum number of problems that are shown at the start. */
+const MAX_SHOWN = 3;
+
 /** A gateway that serves. */
 export interface RunningGateway {
   readonly listeners: readonly ShownListener[];
@@ -39,6 +44,8 @@ export interface RunningGateway {
   readonly workers?: number;
   /** Errors and warnings in the resources. */
   readonly problems: number;
+  /** The first of them, in words: one for each cause. */
+  readonly firstProblems: readonly string[];
   /** The open admin ports by the names of their settings. */
   readonly ports: Readonly<Record<string, number>>;
   /** Stops taking connections, lets requests in progress finish within the limit, then closes everything. */
@@ -127,6 +134,9 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     unserved: dataPlane.unserved.map(({ name, reason, resources }) => ({ name, reason, resources })),
     ...(settings.workers > 1 && { workers: settings.workers }),
     problems: controlPlane.state?.issues.length ?? 0,
+    firstProblems: groupByCause(controlPlane.state?.issues ?? [])
+      .slice(0, MAX_SHOWN)
+      .map(([first]) => formatIssue(first)),
     ports: admin.ports,
     stop,
   };

@@ -6,8 +6,10 @@ import {
   GatewayError,
   readableLine,
   setGatewayNamespace,
+  type Loggers,
 } from '@edge-gateway/core';
 import type { DestinationStream } from 'pino';
+import { rejectOptionsKeptByNpm } from '../command-line/npm-options.ts';
 import { createProgram, type Run } from '../command-line/program.ts';
 import type { ConfiguredSettings, RunningRole } from '../command-line/role.ts';
 import { gatewayError } from '../error-codes.ts';
@@ -24,14 +26,14 @@ const run: Run = async (settings, start) => {
   const main = log.get('main');
   let role: RunningRole | undefined;
   const quit = stopOnSignals(async () => {
-    main.info({}, 'stopping');
+    reportStop(log, settings.drainSeconds);
     await role?.stop();
   });
   try {
     const { config }: Partial<ConfiguredSettings> = settings;
     if (config !== undefined) requireDirectory(config);
     role = await start(settings, { log, quit });
-    const { facts, isReady, whenReady } = role;
+    const { facts, details, isReady, whenReady } = role;
     const shown = (now: typeof facts) => ({ ...now, ...(config !== undefined && { config }) });
     if (isReady) main.info(shown(facts), 'ready');
     else main.warn(shown(facts), 'started, but not ready');
@@ -39,7 +41,7 @@ const run: Run = async (settings, start) => {
       main.info(shown(now), 'ready');
       process.send?.({ ready: now });
     });
-    process.send?.({ ready: facts });
+    process.send?.({ ready: { ...facts, ...details } });
   } catch (error) {
     fail(error);
   }
@@ -54,6 +56,14 @@ function logDestination(onDropped: (lines: number) => void): DestinationStream {
   if (stderr.isTTY) return { write: (line) => void stderr.write(readableLine(line, { colors: stderr.hasColors() })) };
   const sink = createLineSink('/dev/stderr', { onDropped });
   return { write: (line) => sink.write(line) };
+}
+
+/** Logs that the program stops. On a terminal, the line says how to stop at once, and is printed at every log level. */
+function reportStop(log: Loggers, drainSeconds: number): void {
+  if (!process.stderr.isTTY) return log.get('main').info({ drainSeconds }, 'stopping');
+  const text = `draining, up to ${drainSeconds} s; press Ctrl-C again to stop now`;
+  if (['info', 'debug', 'trace'].includes(log.level('main'))) log.get('main').info({}, text);
+  else process.stderr.write(`${text}\n`);
 }
 
 /** Prints why the gateway failed to start, and ends the process. */
@@ -76,4 +86,6 @@ function requireDirectory(dir: string): void {
   }
 }
 
-await createProgram(run).parseAsync();
+const program = createProgram(run);
+rejectOptionsKeptByNpm(program, process.argv.slice(2));
+await program.parseAsync();
