@@ -20,6 +20,7 @@ import { SharedClients } from './remote/shared-clients.ts';
 import { createAuthHandler, type Hidden, type Refuse } from './request/handler.ts';
 import { settingsOf } from './settings.ts';
 
+/** Options of {@link createExtAuth}. */
 export interface ExtAuthOptions {
   /** The methods that steps may use; see `LOCAL_METHODS` and the other methods of this package. */
   readonly methods: readonly AuthMethodKind[];

@@ -29,6 +29,7 @@ import { UPSTREAM_FORMS, UPSTREAM_TLS_FORMS } from './forms/upstream-forms.ts';
 /** The options that Envoy cannot express, as paths such as `options.dlp`; empty if it serves the part itself. */
 export type Reasons = readonly string[];
 
+/** The reasons of a part that Envoy serves itself. */
 export const NO_REASONS: Reasons = Object.freeze([]);
 
 /** The input for decisions about a virtual host. */

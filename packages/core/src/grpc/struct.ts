@@ -1,5 +1,6 @@
 /** JSON values as `google.protobuf.Struct` has them, and back. */
 type Kind = 'nullValue' | 'numberValue' | 'stringValue' | 'boolValue' | 'structValue' | 'listValue';
+/** An object as `google.protobuf.Struct` represents it. */
 export interface ProtoStruct {
   readonly fields?: Readonly<Record<string, ProtoValue>>;
 }
@@ -13,6 +14,7 @@ interface ProtoValue {
   readonly listValue?: { readonly values?: readonly ProtoValue[] };
 }
 
+/** Returns an object of JSON values as a `google.protobuf.Struct`. Fields that are undefined are left out. */
 export function toStruct(value: object): ProtoStruct {
   const entries = Object.entries(value).filter(([, part]) => part !== undefined);
   return { fields: Object.fromEntries(entries.map(([key, part]) => [key, toValue(part)])) };
@@ -26,6 +28,7 @@ function toValue(value: unknown): ProtoValue {
   return typeof value === 'object' && value !== null ? { structValue: toStruct(value) } : { nullValue: 0 };
 }
 
+/** Returns the object of a `google.protobuf.Struct`. */
 export function fromStruct({ fields = {} }: ProtoStruct): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, fromValue(value)]));
 }

@@ -23,6 +23,7 @@ interface Prepared {
   readonly readAt: number;
 }
 
+/** Options of {@link createGrpcClients}. */
 export interface GrpcClientOptions {
   readonly secrets: Secrets;
   /** Maximum size of a received message. */

@@ -43,6 +43,7 @@ interface Progress {
 
 type Outcome = Progress | Exclude<ChainDecision, AuthAllowed>;
 
+/** What a chain is created from, besides its spec. */
 export interface ChainParts {
   /** The methods that are available. */
   readonly kinds: readonly AuthMethodKind[];

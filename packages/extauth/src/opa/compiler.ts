@@ -11,6 +11,7 @@ export interface PolicyCompiler {
   compile(policy: PolicyText): Promise<CompiledPolicy>;
 }
 
+/** Options of {@link createPolicyCompiler}. */
 export interface PolicyCompilerOptions {
   /** Name or path of the program `opa`, which compiles modules. Default `opa`. */
   readonly program?: string;

@@ -35,6 +35,7 @@ import { createsApis, isEligible, type NamespaceLabels } from './eligible.ts';
 import { FUNCTIONS_TYPES, createFunctionsWriter, unitOf, type FunctionsSink } from './functions-writer.ts';
 import { PROBE_TYPES, probeUpstream } from './probe.ts';
 
+/** Options of {@link createDiscovery}. */
 export interface DiscoveryOptions {
   readonly callUpstream: CallUpstream;
   /** Returns an upstream of the newest snapshot. */

@@ -18,6 +18,7 @@ import { createPoll } from './poll.ts';
 import { namedPath, routedPaths, SERVER_PATH } from './server-path.ts';
 import { createWatchedServer, serverOf, type WatchedApi } from './watched-server.ts';
 
+/** Options of {@link createSchemaWatch}. */
 export interface SchemaWatchOptions {
   readonly callUpstream: CallUpstream;
   /** Receives what was observed, e.g. `observe` of a control plane; `undefined` if an API is removed. */

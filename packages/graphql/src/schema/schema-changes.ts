@@ -17,6 +17,7 @@ export const CHANGE_RULES = {
   RULE_IGNORE_DESCRIPTION_CHANGES: ({ changes }) => changes.filter(({ type }) => !/_DESCRIPTION_/.test(type)),
   RULE_IGNORE_UNREACHABLE: DiffRule.safeUnreachable,
 } as const satisfies Record<string, Rule>;
+/** One of the rules of {@link CHANGE_RULES}. */
 export type ChangeRule = keyof typeof CHANGE_RULES;
 
 const LEVELS = { BREAKING: 'breaking', DANGEROUS: 'dangerous', NON_BREAKING: 'safe' } as const;

@@ -5,6 +5,7 @@ import { kubernetesError } from '../error-codes.ts';
 /** Where the API server and the credentials for it are. */
 export type ClusterAccess = KubeconfigAccess | ServiceAccountAccess;
 
+/** Access by kubeconfig files. */
 export interface KubeconfigAccess {
   /** Kubeconfig files; of entries with the same name, the first wins. */
   readonly kubeconfig: readonly string[];
@@ -12,6 +13,7 @@ export interface KubeconfigAccess {
   readonly context?: string;
 }
 
+/** Access by the service account of a pod. */
 export interface ServiceAccountAccess {
   /** Folder with `token`, `ca.crt` and `namespace`. */
   readonly serviceAccount: string;

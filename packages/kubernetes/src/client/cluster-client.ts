@@ -6,6 +6,7 @@ import { createCredentials, type Credentials } from './credentials.ts';
 import { kubernetesError } from '../error-codes.ts';
 import { createRequestLimiter, type RequestLimit } from './token-bucket.ts';
 
+/** A request to the API server. */
 export interface ClusterRequest {
   /** Default: GET. */
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -47,6 +48,7 @@ export interface ClusterClient {
   close(): Promise<void>;
 }
 
+/** Options of {@link createClusterClient}. */
 export interface ClusterClientOptions {
   /** Default: no limit of our own; the API server rejects what is too much, with a time to wait. */
   readonly limit?: RequestLimit;

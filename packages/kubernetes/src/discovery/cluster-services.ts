@@ -8,6 +8,7 @@ import type { Service } from './cluster-objects.ts';
 import { createServiceTable, type ServiceTable } from './service-table.ts';
 import { createServiceWatch, type ServiceWatch } from './service-watch.ts';
 
+/** Options of {@link createClusterServices}. */
 export interface ClusterServicesOptions {
   readonly client: ClusterClient;
   readonly log: Logger;

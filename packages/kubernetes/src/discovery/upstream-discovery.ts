@@ -16,6 +16,7 @@ import {
 } from './upstream-plan.ts';
 import { createUpstreamWrites } from './upstream-writes.ts';
 
+/** Options of {@link createUpstreamDiscovery}. */
 export interface UpstreamDiscoveryOptions {
   readonly client: ClusterClient;
   readonly services: WatchedServices;

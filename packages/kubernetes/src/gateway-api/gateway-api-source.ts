@@ -35,6 +35,7 @@ import { translateGateways } from './translate-gateways.ts';
 import type { GatewayApiTranslation, GeneratedResource, NewStatus } from './translation.ts';
 import { usedServices } from './used-services.ts';
 
+/** Options of {@link gatewayApiSource}. */
 export interface GatewayApiOptions {
   readonly client: ClusterClient;
   /** Must be started before. */

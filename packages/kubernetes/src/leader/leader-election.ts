@@ -3,6 +3,7 @@ import type { Logger } from '@edge-gateway/core';
 import { connectionProblem, type ClusterClient } from '../client/cluster-client.ts';
 import { leaseStore, type LeaseName, type LeaseRecord } from './lease-record.ts';
 
+/** Options of {@link createLeaderElection}. */
 export interface LeaderElectionOptions {
   readonly client: Pick<ClusterClient, 'send'>;
   readonly lease: LeaseName;

@@ -57,6 +57,7 @@ export function leaseStore(client: Pick<ClusterClient, 'send'>, { namespace, nam
   };
 }
 
+/** The namespace and the name of a Lease. */
 export interface LeaseName {
   readonly namespace: string;
   readonly name: string;

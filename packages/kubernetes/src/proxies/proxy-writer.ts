@@ -8,6 +8,7 @@ import { digestOf, isManaged, proxyObject } from './proxy-object.ts';
 import { createReflector, type Reflector, type ReflectorTiming } from '../watch/reflector.ts';
 import { createScheduledWork } from '../watch/scheduled-work.ts';
 
+/** Options of {@link createProxyWriter}. */
 export interface ProxyWriterOptions {
   readonly client: Pick<ClusterClient, 'send' | 'stream'>;
   /** Namespace of the control plane: part of the name of its field manager. */
@@ -21,6 +22,7 @@ export interface ProxyWriterOptions {
   readonly watchTiming?: Partial<ReflectorTiming>;
 }
 
+/** How often Proxies are written. */
 export interface ProxyTiming {
   /** Proxies are written at most this often. Default 5 s. */
   readonly intervalMs: number;

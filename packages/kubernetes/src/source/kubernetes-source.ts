@@ -7,6 +7,7 @@ import { followNewestScope } from './follow-scope.ts';
 import { followScopes } from './scopes.ts';
 import type { WrittenObject } from './written-object.ts';
 
+/** Options of {@link kubernetesSource}. */
 export interface KubernetesSourceOptions {
   readonly client: ClusterClient;
   readonly log: Logger;

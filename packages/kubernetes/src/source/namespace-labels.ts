@@ -3,6 +3,7 @@ import type { ClusterClient } from '../client/cluster-client.ts';
 import { createReflector, type ReflectorTiming } from '../watch/reflector.ts';
 import { NAMESPACES } from './cluster-kinds.ts';
 
+/** Options of {@link followNamespaceLabels}. */
 export interface NamespaceLabelsOptions {
   readonly client: ClusterClient;
   readonly log: Logger;

@@ -7,6 +7,7 @@ import { typesOfKind } from '../source/cluster-kinds.ts';
 import { unitOf } from '../source/written-object.ts';
 import { ownStatus, statusDigest, type OwnStatus } from './status-report.ts';
 
+/** Options of {@link createStatusWriter}. */
 export interface StatusWriterOptions {
   readonly client: Pick<ClusterClient, 'send'>;
   /** Namespace of the control plane: the key under which it reports, and part of the name of its field manager. */
@@ -19,6 +20,7 @@ export interface StatusWriterOptions {
   readonly limit?: Pick<WriteLimit, 'acquire'>;
 }
 
+/** How often statuses are written. */
 export interface StatusTiming {
   /** The status of an object is written at most this often; twice as rarely after each write in a row. Default 1 s. */
   readonly intervalMs: number;

@@ -23,6 +23,7 @@ export interface ObjectMetadata {
   readonly managedFields?: unknown;
 }
 
+/** The object that owns another one: Kubernetes deletes that one with it. */
 export interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;

@@ -12,6 +12,7 @@ export interface ReflectorChange<T> {
   readonly deleted: readonly string[];
 }
 
+/** Options of {@link createReflector}. */
 export interface ReflectorOptions<T> {
   readonly client: Pick<ClusterClient, 'send' | 'stream'>;
   readonly type: ResourceType;

@@ -4,6 +4,7 @@ import { createPendingBodies } from './pending-bodies.ts';
 import { readReview, reviewOf, type AdmissionRequest } from './admission-review.ts';
 import { NotReadyError, validateAdmission, type AdmissionOutcome, type AdmissionTarget } from './validate-admission.ts';
 
+/** Options of {@link startAdmissionServer}. */
 export interface AdmissionServerOptions {
   readonly target: AdmissionTarget;
   readonly log: Logger;

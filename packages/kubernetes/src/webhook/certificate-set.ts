@@ -17,6 +17,7 @@ export interface CertificateSet extends KeyPair {
   readonly next?: KeyPair;
 }
 
+/** When certificates begin, end and are replaced. */
 export interface CertificateTiming {
   /** Validity of a certificate. Default 90 days. */
   readonly validMs: number;

@@ -11,6 +11,7 @@ export interface IssuedCertificate {
   readonly root: string;
 }
 
+/** The times between which a certificate is valid. */
 export interface Validity {
   readonly from: Date;
   readonly to: Date;

@@ -14,6 +14,7 @@ import {
   type CertificateTiming,
 } from './certificate-set.ts';
 
+/** Options of {@link createWebhookCertificates}. */
 export interface WebhookCertificatesOptions {
   readonly client: Pick<ClusterClient, 'send' | 'stream'>;
   /** Of the Secret with the certificates. */

@@ -28,6 +28,7 @@ export interface RelayedStore extends Store {
   settle(batch: CountedBatch): void;
 }
 
+/** Options of {@link createRelayedStore}. */
 export interface RelayedStoreOptions {
   /** Sends a batch. Returns false if the other process cannot be reached. */
   readonly send: (batch: ChargedBatch) => boolean;
