@@ -52,9 +52,6 @@ probe.destroy();
 export const canWriteDirectly =
   Request !== undefined && typeof Request.prototype.getAsyncId === 'function' && QUEUE_SIZE !== undefined;
 
-/** The class of a socket that a text can be written to directly. */
-const classes = new Set<unknown>([Socket.prototype]);
-
 let spare = Request && new Request();
 
 /**
@@ -107,11 +104,6 @@ function writeTo(handle: Handle, carrier: Carrier, data: string | Buffer, observ
   return false;
 }
 
-/** Allows direct writes to sockets of a class that has replaced none of the functions of `Socket` that write. */
-export function allowDirectWrites(prototype: Socket): void {
-  classes.add(prototype);
-}
-
 /** True if bytes can be written directly to an open socket, with {@link writeFirst}. */
 export const canWriteBytes = (socket: Socket): boolean =>
   typeof (socket as Carrier)._handle?.writeBuffer === 'function';
@@ -121,7 +113,7 @@ export const writesDirectly = (socket: Socket): boolean => directHandle(socket a
 
 /** Returns the handle of an open socket without TLS, if nothing is queued and no other code intercepts its writes. */
 function directHandle(socket: Carrier): Handle | undefined {
-  if (!canWriteDirectly || !classes.has(Object.getPrototypeOf(socket))) return undefined;
+  if (!canWriteDirectly || Object.getPrototypeOf(socket) !== Socket.prototype) return undefined;
   if (socket.write !== Duplex.prototype.write || socket.connecting) return undefined;
   if (!socket.writable || socket.writableLength > 0 || socket.writableCorked > 0) return undefined;
   return socket._handle ?? undefined;
