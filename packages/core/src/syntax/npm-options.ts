@@ -6,7 +6,7 @@ export interface ProgramOption {
   readonly long?: string | undefined;
 }
 
-/** Options that npm has too: their variables may come from its own configuration. */
+/** Options that npm has too, or had: their variables may come from its own configuration, such as the proxy of a company. */
 const ALSO_OF_NPM: ReadonlySet<string> = new Set([
   '--all',
   '--description',
@@ -16,8 +16,11 @@ const ALSO_OF_NPM: ReadonlySet<string> = new Set([
   '--json',
   '--long',
   '--name',
+  '--proxy',
   '--read-only',
   '--shell',
+  '--user',
+  '--username',
   '--version',
   '--yes',
 ]);

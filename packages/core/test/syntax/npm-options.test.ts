@@ -7,6 +7,7 @@ const OPTIONS = [
   { flags: '--rate-limit-redis <url>', long: '--rate-limit-redis' },
   { flags: '--kubernetes', long: '--kubernetes' },
   { flags: '--force', long: '--force' },
+  { flags: '--proxy <name>', long: '--proxy' },
   { flags: '-h', long: undefined },
 ];
 const NPM = { npm_config_user_agent: 'npm/11.0.0 node/v24.0.0 linux x64', npm_config_cache: '/tmp' };
@@ -35,6 +36,7 @@ describe('optionsKeptByNpm', () => {
   for (const [name, env] of [
     ['npm kept none', START],
     ['the option is one of npm', { ...START, npm_config_force: 'true' }],
+    ['the configuration of npm has a proxy', { ...RUN, npm_config_proxy: 'http://proxy.example:3128' }],
     ['the process was not started by npm', { npm_config_config: 'x' }],
     ['another program than npm started it', { ...START, npm_config_user_agent: 'pnpm/12.0.0', npm_config_config: 'x' }],
     ['npm runs another script', { ...START, npm_command: 'test', npm_config_config: 'x' }],
