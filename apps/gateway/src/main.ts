@@ -8,6 +8,8 @@ if (major > 22 || (major === 22 && minor >= 18)) {
   if (cache !== undefined) process.env['NODE_COMPILE_CACHE'] = cache;
   const { limitYoungGeneration } = await import('./roles/young-generation.ts');
   limitYoungGeneration([...process.execArgv, process.env['NODE_OPTIONS'] ?? '']);
+  const { importQuickly } = await import('./roles/quick-imports.ts');
+  await importQuickly();
   await import('./roles/start.ts');
 } else {
   console.error(`edge-gateway needs Node.js 22.18 or later, this is ${process.version}`);

@@ -233,4 +233,4 @@ export class WorkerProcess {
 }
 
 /** The program of a worker: beside this file, as TypeScript or compiled. */
-const PROGRAM = fileURLToPath(import.meta.url).replace(/worker-process(\.\w+)$/, 'worker-main$1');
+const PROGRAM = fileURLToPath(import.meta.url).replace(/worker-process(\.\w+)$/, 'worker-start$1');

@@ -1,0 +1,4 @@
+// Starts the program of a worker. Without static imports, which would be loaded first.
+const { importQuickly } = await import('../roles/quick-imports.ts');
+await importQuickly();
+await import('./worker-main.ts');
