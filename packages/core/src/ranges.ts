@@ -27,11 +27,22 @@ const comparisons = new WeakMap<readonly unknown[], Comparison>();
  */
 export function differingRange(now: readonly unknown[], before: readonly unknown[]): DifferingRange {
   if (now.length < MIN_REMEMBERED) return compare(now, before);
-  const known = comparisons.get(now);
-  if (known?.before.deref() === before) return known.range;
+  const known = rememberedRange(now, before);
+  if (known) return known;
   const range = compare(now, before);
-  comparisons.set(now, { before: new WeakRef(before), range });
+  rememberRange(now, before, range);
   return range;
+}
+
+/** Remembers the range of two lists, one of which was made of the other, so that they are not compared. */
+export function rememberRange(now: readonly unknown[], before: readonly unknown[], range: DifferingRange): void {
+  if (now.length >= MIN_REMEMBERED) comparisons.set(now, { before: new WeakRef(before), range });
+}
+
+/** Returns the range of two lists if it is remembered. */
+export function rememberedRange(now: readonly unknown[], before: readonly unknown[]): DifferingRange | undefined {
+  const known = now.length < MIN_REMEMBERED ? undefined : comparisons.get(now);
+  return known?.before.deref() === before ? known.range : undefined;
 }
 
 function compare(now: readonly unknown[], before: readonly unknown[]): DifferingRange {

@@ -1,5 +1,6 @@
 import type { Kind } from '../resource/resource.ts';
 import type { StoredResource, StoreState } from '../resource/stored.ts';
+import { rememberedRange, rememberRange } from '../ranges.ts';
 import { kindOf, type Changes } from './changes.ts';
 
 export type Lists = ReadonlyMap<Kind, readonly StoredResource[]>;
@@ -43,6 +44,9 @@ export function withItems<T>(
 ): readonly T[] {
   if (changes.length > MAX_SEARCHED) return merged(list, changes, keyOf);
   let next: T[] | undefined;
+  let start = list.length;
+  /** Number of items after the last change. */
+  let rest = list.length;
   for (const [key, item] of changes) {
     const known = next ?? list;
     const at = lowerBound(known, key, keyOf);
@@ -50,7 +54,10 @@ export function withItems<T>(
     if (old === item) continue;
     next ??= [...list];
     next.splice(at, old === undefined ? 0 : 1, ...(item === undefined ? [] : [item]));
+    start = Math.min(start, at);
+    rest = Math.min(rest, next.length - at - (item === undefined ? 0 : 1));
   }
+  if (next) rememberRange(next, list, { start, end: next.length - rest, oldEnd: list.length - rest });
   return next ?? list;
 }
 
@@ -81,7 +88,9 @@ export function lowerBound<T>(list: readonly T[], key: string, keyOf: (item: T) 
 
 /** Returns true if two lists have the same elements, compared by identity. */
 export function hasSameItems(now: readonly unknown[], before: readonly unknown[] | undefined): boolean {
-  return before?.length === now.length && now.every((one, i) => one === before[i]);
+  if (before?.length !== now.length) return false;
+  const known = rememberedRange(now, before);
+  return known ? known.start === known.end : now.every((one, i) => one === before[i]);
 }
 
 /** Returns the previous list if it has the same elements. */

@@ -11,7 +11,7 @@ import { gatewayWarnings } from './gateway-problems.ts';
 import type { GoodParts } from '../virtual-host/last-good.ts';
 import { listenerMessage } from '../status/messages.ts';
 import type { Outdated } from '../changes.ts';
-import { difference, differingRange, type Difference } from '../../ranges.ts';
+import { difference, differingRange, rememberRange, type Difference } from '../../ranges.ts';
 import { hasErrors, NO_PROBLEMS, Report, type Problems } from '../status/report.ts';
 import { descriptorsOf } from '../reference/descriptor-sets.ts';
 import { selectVirtualServices } from './selection.ts';
@@ -112,7 +112,10 @@ export function buildListener(gateway: UsedGateway, context: ListenerContext, pa
   const maxDirectBodyBytes = spec.routeOptions?.maxDirectResponseBodySizeBytes ?? DEFAULTS.directBodyBytes;
   const { extauth, ratelimitServer } = spec.httpGateway?.options ?? {};
   const hostOwner = { logName: `${ref.name}_${proxy}`, maxDirectBodyBytes, extauth, ratelimitServer };
-  const builds = buildAll(selected, hostOwner, context, known);
+  // The parts of a listener select in other ways.
+  const builds =
+    (part ? undefined : buildChanged(selected, hostOwner, context, known)) ??
+    buildAll(selected, hostOwner, context, known);
   const changed = difference(builds, context.before?.builds ?? []);
   const conflicts = conflictsAfter(
     context.before?.conflicts ?? NO_CONFLICTS,
@@ -141,6 +144,27 @@ export function buildListener(gateway: UsedGateway, context: ListenerContext, pa
   const parts = { gateway, builds, services, conflicts, changed, report, known, sslConfig: part?.sslConfig, place };
   const { listener, tls } = assemble(parts, context);
   return { ...base, tls, listener, problems: report.problems() };
+}
+
+/** Returns the builds of the previous listener of the same gateway with those of changed virtual services; `undefined` if others may change too. */
+function buildChanged(
+  selected: readonly StoredResource[],
+  owner: Owner,
+  context: ListenerContext,
+  known: ListenerBuild | undefined,
+): readonly VirtualServiceBuild[] | undefined {
+  const { changedServices } = context;
+  if (!known || !changedServices || context.outdated.any) return undefined;
+  const changes = changedServices.map((key) => {
+    const stored = selected[lowerBound(selected, key, (one) => one.key)];
+    if (stored?.key !== key) return [key, undefined] as const;
+    const build = known.builds[lowerBound(known.builds, key, (one) => one.stored.key)];
+    const before = build?.stored.key === key ? build : undefined;
+    if (before?.stored === stored) return [key, before] as const;
+    const lastGood = before?.lastGood ?? context.lastGoodOf(key);
+    return [key, buildVirtualService(stored, context.input, owner, { build: before, lastGood })] as const;
+  });
+  return withItems(known.builds, changes, ({ stored }) => stored.key);
 }
 
 /**
@@ -181,12 +205,16 @@ function problemsOf(
   before: ListenerBuild | undefined,
 ): readonly Problems[] {
   if (before?.conflicts.byHost !== conflicts.byHost) return builds.map((build) => withConflicts(build, conflicts));
-  const { start, end, oldEnd } = differingRange(builds, before.builds);
+  const range = differingRange(builds, before.builds);
+  const { start, end, oldEnd } = range;
+  if (start === end && start === oldEnd) return before.services;
   const changed = builds.slice(start, end).map((build, i) => {
     const isSame = build === before.builds[start + i];
     return isSame ? before.services[start + i]! : withConflicts(build, conflicts);
   });
-  return [...before.services.slice(0, start), ...changed, ...before.services.slice(oldEnd)];
+  const services = before.services.slice(0, start).concat(changed, before.services.slice(oldEnd));
+  rememberRange(services, before.services, range);
+  return services;
 }
 
 /** Returns the indexes of the builds that are new, or have other problems than before. */
@@ -195,16 +223,16 @@ export function changedBuilds(
   before: Pick<ListenerBuild, 'builds' | 'services'>,
 ): readonly number[] {
   const { start, end, oldEnd } = differingRange(now.builds, before.builds);
+  const problems = differingRange(now.services, before.services);
   const isMoved = end !== oldEnd;
   const changed: number[] = [];
-  // An index instead of entries: there may be many.
-  for (let i = 0; i < now.services.length; i++) {
-    const problems = now.services[i];
+  for (let i = Math.min(start, problems.start); i < Math.max(end, problems.end); i++) {
+    const own = now.services[i];
     const isInside = i >= start && i < end;
     const old = i < start ? i : i - end + oldEnd;
     const isSame = isInside
-      ? !isMoved && now.builds[i] === before.builds[i] && problems === before.services[i]
-      : problems === before.services[old];
+      ? !isMoved && now.builds[i] === before.builds[i] && own === before.services[i]
+      : own === before.services[old];
     if (!isSame) changed.push(i);
   }
   return changed;
