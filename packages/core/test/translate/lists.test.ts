@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { difference } from '../../src/ranges.ts';
-import { withItems } from '../../src/translate/lists.ts';
+import { difference, differingRange } from '../../src/ranges.ts';
+import { hasSameItems, withItems } from '../../src/translate/lists.ts';
 import { randomOf, shuffled } from './random.ts';
 
 interface Item {
@@ -39,5 +39,23 @@ describe('a sorted list with changes', () => {
   it('differs in nothing from the same items in another order', () => {
     const items = Array.from({ length: 20 }, (_, i) => ({ key: String(i) }));
     expect(difference(shuffled(items, 5), items)).to.deep.equal({ added: [], removed: [] });
+  });
+
+  it('remembers the range of its changes, which is that of a comparison', () => {
+    const random = randomOf(5);
+    const keyOf = (item: Item): string => item.key;
+    let list: readonly Item[] = Array.from({ length: 1000 }, (_, i) => ({ key: `key-${1000 + i}` }));
+    for (let step = 0; step < 300; step++) {
+      const keys = new Set(Array.from({ length: Math.floor(random() * 5) }, () => Math.floor(random() * 1200) + 900));
+      const changes = Array.from(keys, (i) => [`key-${i}`, random() < 0.3 ? undefined : { key: `key-${i}` }] as const);
+      const before = list;
+      list = withItems(before, changes, keyOf);
+      // A copy is compared: nothing is remembered about it.
+      const copy = [...list];
+      if (list !== before) expect(differingRange(list, before)).to.deep.equal(differingRange(copy, before));
+      expect(difference(list, before)).to.deep.equal(difference(copy, before));
+      expect(hasSameItems(list, before)).to.equal(list === before);
+      expect(hasSameItems(copy, before)).to.equal(list === before);
+    }
   });
 });
