@@ -53,8 +53,13 @@ export interface RunningGateway {
 }
 
 /**
- * Runs control plane and data plane in this process. Resolves when everything that can listen listens.
- * Rejects with `ERR_GATEWAY_PORT` when the port of a flag is in use, or none of the listeners can be opened.
+ * Runs control plane and data plane in this process. Resolves when everything that can listen listens. `quit` is called when a client of the
+ * admin port requests the end of the process. Rejects with `ERR_GATEWAY_PORT` when the port of a flag is in use, or none of the listeners can
+ * be opened, and with `ERR_CORE_DIRECTORY_UNREADABLE` when the directory of the resources does not exist.
+ *
+ * @example
+ * const gateway = await startAll(settings, createLoggers(), () => process.exit());
+ * await gateway.stop();
  */
 export async function startAll(settings: GatewaySettings, log: Loggers, quit: () => void): Promise<RunningGateway> {
   const metrics = createMetrics();

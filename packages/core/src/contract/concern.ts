@@ -134,7 +134,14 @@ export interface Concern<Options = unknown> {
   compileUnrouted?(options: Options, context: Context, settings: SnapshotSettings): Handler | undefined;
 }
 
-/** Creates a context. By default it logs warnings and errors to standard error, has no secrets, and uses the system clock. */
+/**
+ * Creates a context: log, metrics, secrets, clock and pages of middlewares and routers. By default it logs warnings and errors to standard
+ * error, publishes no metrics, has no secrets, and uses the system clock. Use one context for all parts that are to share state.
+ *
+ * @example
+ * const context = createContext({ log: createLoggers({ level: 'info' }), secrets: plainSecrets({ shop: { 'api-key': 'key-1' } }) });
+ * app.use(extauth({ config }, context));
+ */
 export function createContext(parts: Partial<Omit<Context, 'state' | 'holdStates'>> = {}): Context {
   keepSessionsOfFailedStreams();
   const now = parts.now ?? Date.now;

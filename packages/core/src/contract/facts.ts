@@ -152,7 +152,16 @@ export function headerIn(flat: readonly string[], lower: string): string | undef
   return value;
 }
 
-/** Returns the facts of a request: created at the first call, the same object afterwards. */
+/**
+ * Returns the facts of a request: created at the first call, the same object afterwards. Changes of headers that a handler records there are
+ * applied before the next handler in your own server, and when the head is written in the gateway.
+ *
+ * @example
+ * const team: Handler = function team(req, _res, next) {
+ *   factsOf(req).requestChanges.push({ op: 'set', name: 'x-team', value: identityOf(req)?.groups[0] ?? 'none' });
+ *   next();
+ * };
+ */
 export function factsOf(request: IncomingMessage): Facts {
   const carrier = request as IncomingMessage & { [FACTS]?: Facts };
   return (carrier[FACTS] ??= new Facts(request));

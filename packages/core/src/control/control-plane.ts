@@ -405,7 +405,13 @@ export async function loadDirectory(
   return loadSource(source, { directories, ...options });
 }
 
-/** Reads, validates and translates the initial content of a source; certificate files are not read. */
+/**
+ * Reads, validates and translates the initial content of a source once; certificate files are not read. Problems are in `issues` and
+ * `statuses`, and are only logged if `log` is given. Rejects if the source cannot start.
+ *
+ * @example
+ * const { snapshots } = await loadSource(memorySource({ shop: 'kind: Upstream …' }));
+ */
 export async function loadSource(
   source: Source,
   options: Omit<ControlPlaneOptions, 'source'> = {},

@@ -17,7 +17,13 @@ export function isNamespaceName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Sets the namespace of the gateway for the whole process. Call it before you create anything else: what exists is not updated. */
+/**
+ * Sets the namespace of the gateway for the whole process. Default: `gw-system`. Call it before you create anything else: what exists is not
+ * updated.
+ *
+ * @example
+ * setGatewayNamespace('edge');
+ */
 export function setGatewayNamespace(name: string): void {
   namespace = name;
 }

@@ -53,6 +53,9 @@ export function formatOrigin({ file, line, column }: Origin): string {
 /**
  * Formats a problem as one line: `file:line:column  Kind ns/name  field.path  message  (hint)`, or `plural.group ns/name: field.path  message`
  * for an object of a cluster.
+ *
+ * @example
+ * for (const issue of state.issues) console.error(formatIssue(issue));
  */
 export function formatIssue(issue: Problem): string {
   const field = formatPath(issue.path);

@@ -42,7 +42,12 @@ function rejected(path: string, maxFileBytes: number, error: unknown): readonly 
   return [unreadableUnit(path, size === undefined ? unreadable(error) : tooLarge(size, maxFileBytes))];
 }
 
-/** Reads one file with any name, once: a pipe can be read only once. An unreadable file is one issue. */
+/**
+ * Returns a source that reads one file with any name, once, because a pipe can be read only once. An unreadable file is one issue.
+ *
+ * @example
+ * const { issues } = await loadSource(fileSource('/dev/stdin'));
+ */
 export function fileSource(path: string): Source {
   return {
     name: `file ${path}`,

@@ -1,6 +1,11 @@
 import type { Source, WrittenResource } from './source.ts';
 
-/** Combines sources; their units must have different names. It is started when all of them are. */
+/**
+ * Returns a source with the resources of several sources; their units must have different names. It is started when all of them are.
+ *
+ * @example
+ * const source = severalSources([directorySource('resources'), memorySource({ generated })]);
+ */
 export function severalSources(sources: readonly Source[]): Source {
   return {
     name: sources.map(({ name }) => name).join('+'),

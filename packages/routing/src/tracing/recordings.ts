@@ -48,7 +48,16 @@ export interface RecordingsOptions {
   readonly onRecorded?: (token: string, recording: RequestRecording) => void;
 }
 
-/** Creates recordings of single requests. They are kept in memory for a minute. */
+/**
+ * Creates recordings of single requests, for `createRouter({ recordings })`. They are kept in memory for a minute, at most 16 at a time.
+ *
+ * @example
+ * const recordings = createRecordings();
+ * const router = createRouter({ recordings });
+ * const token = recordings.create()!;
+ * // A client sends the token in the header `x-gateway-trace`; afterwards:
+ * const recording = recordings.take(token);
+ */
 export function createRecordings({ now = Date.now, onRecorded }: RecordingsOptions = {}): Recordings {
   const entries = new Map<string, Entry>();
   const expire = (): void => {
