@@ -1,7 +1,6 @@
 import { performServerHandshake, type IncomingHttpHeaders, type ServerHttp2Session } from 'node:http2';
 import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
-import { keepWrites } from '../../http2/node-writes.ts';
 import type { ListenLimits } from '../limits.ts';
 import { ConnectionWindow } from './connection-window.ts';
 import { readHead } from './http2-head.ts';
@@ -17,14 +16,12 @@ const CALM_DOWN = 0xb;
 /** A connection of `node:http2`. */
 export class NodeSession implements ServerSession {
   readonly #session: ServerHttp2Session;
-  readonly #socket: Socket;
   readonly #observer: SessionObserver;
   readonly #window: ConnectionWindow;
 
   /** `webSockets` if clients may open them (RFC 8441). */
   constructor(socket: Socket, observer: SessionObserver, limits: ListenLimits, webSockets: boolean) {
     this.#observer = observer;
-    this.#socket = socket;
     const session = (this.#session = performServerHandshake(socket, sessionOptions(limits, webSockets)));
     this.#window = new ConnectionWindow(session, limits.initialConnectionWindowBytes);
     session.on('stream', this.#onStream);
@@ -62,7 +59,6 @@ export class NodeSession implements ServerSession {
     raw: string[],
   ): void => {
     stream.on('error', ignore);
-    keepWrites(stream, this.#socket);
     if (stream.destroyed || stream.closed) return this.#observer.onResetStream();
     this.#observer.onConnected();
     // It arrived together with the last request that is served.

@@ -1,7 +1,6 @@
 import { connect, type ClientHttp2Session, type ClientHttp2Stream, type ClientSessionOptions } from 'node:http2';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { keepWrites } from '../../http2/node-writes.ts';
 import type { ConnectionSettings } from '../cluster-settings.ts';
 import type {
   ClientConnection,
@@ -36,11 +35,9 @@ interface OtherOptions {
 export class NodeConnection implements ClientConnection {
   readonly isExhausted = false;
   readonly #session: ClientHttp2Session;
-  readonly #socket: Socket;
 
   /** Starts HTTP/2 on an open connection. */
   constructor(socket: Socket, scheme: 'http' | 'https', settings: ConnectionSettings, observer: ConnectionObserver) {
-    this.#socket = socket;
     const session = (this.#session = createClientSession(socket, scheme, settings));
     let error: Error | undefined;
     session.on('error', (reason: Error) => (error = reason));
@@ -65,16 +62,13 @@ export class NodeConnection implements ClientConnection {
 
   request(observer: StreamObserver, headers: readonly string[], options: RequestOptions): ClientStream {
     const stream = this.#session.request(headers as string[], options);
-    keepWrites(stream, this.#socket);
     stream.close = reset;
     observe(stream, observer);
     return stream;
   }
 
   openTunnel(headers: readonly string[]): ClientHttp2Stream {
-    const stream = this.#session.request(headers as string[], WITH_BODY);
-    keepWrites(stream, this.#socket);
-    return stream;
+    return this.#session.request(headers as string[], WITH_BODY);
   }
 
   close(): void {
