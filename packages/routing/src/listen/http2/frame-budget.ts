@@ -6,6 +6,8 @@ const FREE_BYTES = 64 * 1024;
 const FRAME_BYTES = 320;
 /** Allowance for window updates, which clients send for received data. */
 const SENT_SHARE = 8;
+/** The part of the maximum of unread bytes that may arrive per check, however long this goes on. */
+const UNREAD_SHARE = 8;
 
 /**
  * Limits the bytes that a client sends besides requests, per check: pings, settings, priorities, window updates, unknown frames. Node
@@ -19,9 +21,14 @@ export class FrameBudget {
   /** Bytes of bodies that may still arrive although they are not read, since the last check and since the one before. */
   #unread = 0;
   #unreadBefore = 0;
+  readonly #maxUnread: number;
+  /** How many of them are still accepted: nothing shows whether what arrives belongs to a body. */
+  #unreadLeft: number;
 
-  constructor(socket: Socket) {
+  /** `maxUnread` is the maximum number of bytes of bodies that may arrive at once although they are not read. */
+  constructor(socket: Socket, maxUnread: number) {
     this.#socket = socket;
+    this.#maxUnread = this.#unreadLeft = maxUnread;
     this.#read = socket.bytesRead;
     this.#written = socket.bytesWritten;
   }
@@ -33,7 +40,7 @@ export class FrameBudget {
 
   /**
    * Counts what the client may still send on a stream that is reset because its response was sent, until the reset reaches the client. Node
-   * drops such frames without an event.
+   * drops such frames without an event, so that a client could send others instead: the number of these bytes is limited.
    */
   expectUnread(bytes: number): void {
     this.#unread += bytes;
@@ -42,14 +49,15 @@ export class FrameBudget {
   /** Returns true if the client has exceeded the limit since the last check. */
   check(): boolean {
     const { bytesRead, bytesWritten } = this.#socket;
-    const read = bytesRead - this.#read;
-    const unread = this.#unread + this.#unreadBefore;
-    const allowed = FREE_BYTES + this.#useful + unread + (bytesWritten - this.#written) / SENT_SHARE;
+    const allowed = FREE_BYTES + this.#useful + (bytesWritten - this.#written) / SENT_SHARE;
+    const excess = Math.max(bytesRead - this.#read - allowed, 0);
+    const isExceeded = excess > Math.min(this.#unread + this.#unreadBefore, this.#unreadLeft);
+    this.#unreadLeft = Math.min(this.#unreadLeft - excess + this.#maxUnread / UNREAD_SHARE, this.#maxUnread);
     this.#read = bytesRead;
     this.#written = bytesWritten;
     this.#useful = 0;
     this.#unreadBefore = this.#unread;
     this.#unread = 0;
-    return read > allowed;
+    return isExceeded;
   }
 }

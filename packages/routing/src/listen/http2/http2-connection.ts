@@ -70,7 +70,7 @@ export class Http2Connection implements SessionObserver {
     this.socket = socket;
     this.limits = limits;
     this.#parts = parts;
-    const budget = (this.#budget = new FrameBudget(socket));
+    const budget = (this.#budget = new FrameBudget(socket, limits.initialConnectionWindowBytes));
     if (limits.headTimeoutMs > 0) {
       this.#headTimer = setTimeout(() => this.#close(), limits.headTimeoutMs).unref();
     }
