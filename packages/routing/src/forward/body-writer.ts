@@ -2,7 +2,7 @@ import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { releasesChunks } from '../http1/read-buffer.ts';
-import { isReusable, releaseWhenSent, reuse } from '../http1/spare-buffers.ts';
+import { freeWhenSent, isPooledView, recycleView } from '../http1/spare-buffers.ts';
 import type { Channel } from '../upstream/channel.ts';
 
 /** Data in the current read buffer of a channel. */
@@ -72,9 +72,9 @@ export class BodyWriter {
   #send(socket: Socket, { channel, buffer, start, end }: Received): boolean {
     const isOwned = channel.owns(buffer);
     const chunk = isOwned ? buffer.subarray(start, end) : channel.take(buffer, start, end);
-    let isKept = !isOwned && isReusable(chunk);
+    let isKept = !isOwned && isPooledView(chunk);
     const sent = (error?: Error | null): void => {
-      if (isKept && !error) reuse(chunk);
+      if (isKept && !error) recycleView(chunk);
       if (socket.writableLength === 0) this.#onSent();
     };
     if (this.#isHeadSent) socket.write(chunk, sent);
@@ -95,6 +95,6 @@ export class BodyWriter {
 
 /** Writes a chunk. A large one is reused when it is sent, if the response does not keep it. */
 function write(res: ServerResponse, chunk: Buffer): boolean {
-  if (!isReusable(chunk) || !releasesChunks(res)) return res.write(chunk);
-  return res.write(chunk, releaseWhenSent(chunk, res));
+  if (!isPooledView(chunk) || !releasesChunks(res)) return res.write(chunk);
+  return res.write(chunk, freeWhenSent(chunk, res));
 }

@@ -14,7 +14,7 @@ export function replacePush(req: IncomingMessage, push: IncomingMessage['push'])
   req.push = (req as Carrier)[PUSH] = push;
 }
 
-/** Pushes a releasable chunk, to which there is no other reference, into the body of a request. Its receiver may own it, see {@link ownsChunk}. */
+/** Pushes a freeable chunk, to which there is no other reference, into the body of a request. Its receiver may own it, see {@link ownsChunk}. */
 export function pushOwned(req: IncomingMessage, chunk: Buffer, push: (chunk: Buffer) => boolean): boolean {
   const isNext = req.readableLength === 0;
   setEmitted(req, chunk);

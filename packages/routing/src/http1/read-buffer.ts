@@ -1,15 +1,15 @@
 import { ServerResponse } from 'node:http';
-import { allocateBuffer, copyOf, LARGE, releaseBuffer } from './spare-buffers.ts';
+import { acquireBuffer, copyOf, LARGE, recycleBuffer } from './spare-buffers.ts';
 
 /**
  * One buffer for all connections: its data is used or copied before the next read. On Windows, reads begin before data
  * is available, so each connection needs its own.
  */
-const SHARED = process.platform === 'win32' ? undefined : allocateBuffer();
+const SHARED = process.platform === 'win32' ? undefined : acquireBuffer();
 
 /** The buffer that a connection reads into. It uses memory of its own only while a large body is received. */
 export class ReadBuffer {
-  #current = SHARED ?? allocateBuffer();
+  #current = SHARED ?? acquireBuffer();
 
   get current(): Buffer {
     return this.#current;
@@ -18,7 +18,7 @@ export class ReadBuffer {
   /** Returns data of a buffer that was just read into, so that it can be kept: a copy, or the only view of that buffer. */
   take(buffer: Buffer, start: number, end: number): Buffer {
     if (end - start >= LARGE && buffer === this.#current) {
-      this.#current = allocateBuffer();
+      this.#current = acquireBuffer();
       if (buffer !== SHARED) return buffer.subarray(start, end);
     }
     return copyOf(buffer, start, end);
@@ -31,7 +31,7 @@ export class ReadBuffer {
 
   /** Replaces the buffer, whose data is used later. */
   detachBuffer(): void {
-    this.#current = allocateBuffer();
+    this.#current = acquireBuffer();
   }
 
   /**
@@ -40,7 +40,7 @@ export class ReadBuffer {
    */
   reset(): void {
     if (!SHARED || this.#current === SHARED) return;
-    releaseBuffer(this.#current);
+    recycleBuffer(this.#current);
     this.#current = SHARED;
   }
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { queueText } from './queued-text.ts';
 import type { BodySink, RequestBody } from './request-body.ts';
-import { release, releaseWhenSent } from './spare-buffers.ts';
+import { free, freeWhenSent } from './spare-buffers.ts';
 import { trailerLines } from './trailers.ts';
 
 /** Maximum size of a body that is sent in one write with the head, in bytes. */
@@ -79,10 +79,10 @@ export class RequestWriter implements BodySink {
     const hasFrame = before !== '' || after !== '';
     if (hasFrame && chunk.length <= SMALL_BODY) {
       const text = before + chunk.toString('latin1') + after;
-      if (isOwned) release(chunk);
+      if (isOwned) free(chunk);
       return socket.write(text, 'latin1');
     }
-    const sent = isOwned ? releaseWhenSent(chunk, socket) : undefined;
+    const sent = isOwned ? freeWhenSent(chunk, socket) : undefined;
     if (!hasFrame) return socket.write(chunk, sent);
     socket.cork();
     if (before !== '') socket.write(before, 'latin1');

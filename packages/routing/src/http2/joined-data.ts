@@ -1,4 +1,4 @@
-import { allocateBuffer, copyOf, LARGE, releaseBuffer } from '../http1/spare-buffers.ts';
+import { acquireBuffer, copyOf, LARGE, recycleBuffer } from '../http1/spare-buffers.ts';
 
 /** Minimum length of data to which the next frame is joined. Shorter data is passed on frame by frame. */
 const MIN_BYTES = 4096;
@@ -47,7 +47,7 @@ export class JoinedData<Stream> {
   /** Copies the data, because the buffer that it was read into is about to be reused. */
   keep(): void {
     if (this.#isCopy) return;
-    const copy = allocateBuffer();
+    const copy = acquireBuffer();
     const length = this.#buffer.copy(copy, 0, this.#start, this.#end);
     this.#isCopy = true;
     this.#buffer = copy;
@@ -61,12 +61,12 @@ export class JoinedData<Stream> {
     if (this.length >= LARGE) return this.#buffer.subarray(0, this.#end);
     // Data that waits for its reader should not need much more memory than its length.
     const copy = copyOf(this.#buffer, 0, this.#end);
-    releaseBuffer(this.#buffer);
+    recycleBuffer(this.#buffer);
     return copy;
   }
 
   /** Discards the data. */
   drop(): void {
-    if (this.#isCopy) releaseBuffer(this.#buffer);
+    if (this.#isCopy) recycleBuffer(this.#buffer);
   }
 }

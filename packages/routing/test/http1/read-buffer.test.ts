@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { skip } from '../../../../test/parts/skip.ts';
 import { ReadBuffer } from '../../src/http1/read-buffer.ts';
-import { allocateBuffer, isReusable, reuse } from '../../src/http1/spare-buffers.ts';
+import { acquireBuffer, isPooledView, recycleView } from '../../src/http1/spare-buffers.ts';
 
 /** Reads `size` bytes of `value` into it, as a socket does, and takes them. */
 function readAndTake(reading: ReadBuffer, size: number, value: number): Buffer {
@@ -46,11 +46,11 @@ describe('a read buffer', () => {
     const reading = new ReadBuffer();
     readAndTake(reading, 65_536, 1);
     const [view, copy] = [readAndTake(reading, 65_536, 2), readAndTake(reading, 1000, 3)];
-    expect([isReusable(view), isReusable(copy)]).to.deep.equal([true, false]);
+    expect([isPooledView(view), isPooledView(copy)]).to.deep.equal([true, false]);
     const buffer = reading.current.fill(4, 0, 40_000).fill(5, 40_000);
     const [first, second] = [reading.take(buffer, 0, 32_768), reading.take(buffer, 32_768, 65_536)];
     expect(first.buffer === second.buffer).to.equal(false);
-    reuse(view);
+    recycleView(view);
     readAndTake(reading, 65_536, 6);
     expect(reading.current.buffer === view.buffer).to.equal(true);
     expect(second.subarray(0, 7000).equals(Buffer.alloc(7000, 4))).to.equal(true);
@@ -63,6 +63,6 @@ describe('a read buffer', () => {
     const own = reading.current;
     reading.reset();
     expect(reading.current).to.equal(new ReadBuffer().current);
-    expect(allocateBuffer().buffer === own.buffer).to.equal(true);
+    expect(acquireBuffer().buffer === own.buffer).to.equal(true);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { copyOf, isReusable, release, releaseWhenSent, reuse } from '../../src/http1/spare-buffers.ts';
+import { copyOf, free, freeWhenSent, isPooledView, recycleView } from '../../src/http1/spare-buffers.ts';
 
 const KB = 1024;
 const source = Buffer.alloc(64 * KB, 'abcdefgh');
@@ -18,14 +18,14 @@ describe('a copy of data that was read', () => {
     it(`has the same ${size} bytes, in a buffer that can${reusable ? '' : 'not'} be reused`, () => {
       const copy = copyOf(source, 3, 3 + Math.min(size, source.length - 3));
       expect(copy.equals(source.subarray(3, 3 + copy.length))).to.equal(true);
-      expect(isReusable(copy)).to.equal(reusable);
+      expect(isPooledView(copy)).to.equal(reusable);
       expect(copy.buffer.byteLength).to.be.at.most(reusable ? 2 * copy.length + 6 : 64 * KB);
     });
   }
 
   it('reuses the buffer of an earlier copy that was released, and no other', () => {
     const [kept, released] = [copyOf(source, 0, 20 * KB), copyOf(source, 0, 20 * KB)];
-    reuse(released);
+    recycleView(released);
     const next = copyOf(source, 1, 1 + 20 * KB);
     expect(next.buffer === released.buffer).to.equal(true);
     expect(copyOf(source, 1, 1 + 20 * KB).buffer).to.not.be.oneOf([kept.buffer, next.buffer]);
@@ -34,24 +34,24 @@ describe('a copy of data that was read', () => {
 
   it('is released when it was sent, and stays as it is if it was not', () => {
     const copy = copyOf(source, 0, 20 * KB);
-    releaseWhenSent(copy, { destroyed: false })(new Error('the stream is closed'));
+    freeWhenSent(copy, { destroyed: false })(new Error('the stream is closed'));
     expect(copyOf(source, 0, 20 * KB).buffer === copy.buffer).to.equal(false);
-    releaseWhenSent(copy, { destroyed: true })(null);
+    freeWhenSent(copy, { destroyed: true })(null);
     expect(copyOf(source, 0, 20 * KB).buffer === copy.buffer).to.equal(false);
-    releaseWhenSent(copy, { destroyed: false })(null);
+    freeWhenSent(copy, { destroyed: false })(null);
     expect(copyOf(source, 0, 20 * KB).buffer === copy.buffer).to.equal(true);
   });
 
   it('is not reusable if it is a view of other memory, or of a small part of a buffer', () => {
-    expect(isReusable(Buffer.allocUnsafeSlow(64 * KB))).to.equal(false);
-    expect(isReusable(Buffer.allocUnsafeSlow(16 * KB))).to.equal(false);
-    expect(isReusable(copyOf(source, 0, 64 * KB).subarray(0, 16 * KB))).to.equal(false);
+    expect(isPooledView(Buffer.allocUnsafeSlow(64 * KB))).to.equal(false);
+    expect(isPooledView(Buffer.allocUnsafeSlow(16 * KB))).to.equal(false);
+    expect(isPooledView(copyOf(source, 0, 64 * KB).subarray(0, 16 * KB))).to.equal(false);
   });
 
   it('of other memory is released too, but not used again', () => {
     const chunk = Buffer.allocUnsafeSlow(32 * KB);
     const { buffer } = chunk;
-    release(chunk);
+    free(chunk);
     expect((buffer as ArrayBuffer).detached).to.equal(true);
   });
 
@@ -59,7 +59,7 @@ describe('a copy of data that was read', () => {
     const copies = Array.from({ length: 200 }, () => copyOf(source, 0, 16 * KB));
     const memory = new Set(copies.map(({ buffer }) => buffer));
     expect(memory.size).to.equal(200);
-    for (const copy of copies) reuse(copy);
+    for (const copy of copies) recycleView(copy);
     const again = Array.from({ length: 200 }, () => copyOf(source, 0, 16 * KB));
     expect(again.filter(({ buffer }) => memory.has(buffer)).length).to.equal(128);
   });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { allocateBuffer, isReusable, LARGE, releaseBuffer } from '../../src/http1/spare-buffers.ts';
+import { acquireBuffer, isPooledView, LARGE, recycleBuffer } from '../../src/http1/spare-buffers.ts';
 import { JoinedData } from '../../src/http2/joined-data.ts';
 
 const SIZE = 2 * LARGE;
@@ -56,7 +56,7 @@ describe('data of successive frames', () => {
       const taken = data.take(unexpected);
       expect(taken.equals(part(0, length))).to.equal(true);
       if (length > 8192) expect(taken.buffer.byteLength).to.be.at.most(2 * length);
-      expect(isReusable(taken)).to.equal(length > 8192);
+      expect(isPooledView(taken)).to.equal(length > 8192);
     });
   }
 
@@ -65,19 +65,19 @@ describe('data of successive frames', () => {
     'is not needed': (data) => data.drop(),
   })) {
     it(`releases the buffer of its copy if it ${what}`, () => {
-      const spare = allocateBuffer();
-      releaseBuffer(spare);
+      const spare = acquireBuffer();
+      recycleBuffer(spare);
       const { data } = dataOf(0, 4096);
       data.keep();
-      expect(allocateBuffer().buffer === spare.buffer).to.equal(false);
+      expect(acquireBuffer().buffer === spare.buffer).to.equal(false);
       end(data);
-      expect(allocateBuffer().buffer === spare.buffer).to.equal(true);
+      expect(acquireBuffer().buffer === spare.buffer).to.equal(true);
     });
   }
 
   it('leaves the buffer that it was read into to its owner', () => {
-    const buffer = allocateBuffer();
+    const buffer = acquireBuffer();
     new JoinedData({}, buffer, 0, 5000).drop();
-    expect(allocateBuffer().buffer === buffer.buffer).to.equal(false);
+    expect(acquireBuffer().buffer === buffer.buffer).to.equal(false);
   });
 });

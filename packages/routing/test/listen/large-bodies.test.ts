@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { createContext, filterRequestBody, peekBody, type Handler, type SnapshotUpstream } from '@edge-gateway/core';
 import { ReplayableBody } from '../../src/http1/replayable-body.ts';
 import { RequestBody, type BodySink } from '../../src/http1/request-body.ts';
-import { release } from '../../src/http1/spare-buffers.ts';
+import { free } from '../../src/http1/spare-buffers.ts';
 import { closeAll, until, whenDone } from '../forward/harness.ts';
 import { endpointOf } from '../snapshots.ts';
 import { certificates, secretsOf } from '../upstream/certificates.ts';
@@ -185,7 +185,7 @@ describe('large bodies', () => {
       if (isOwned) {
         this.reused++;
         chunk.fill('!');
-        release(chunk);
+        free(chunk);
       }
       this.#body.pause();
       setImmediate(() => this.#body.resume());

@@ -1,11 +1,11 @@
 import { IncomingMessage } from 'node:http';
 import { hasOwned, pushOwned, readOwned } from '../../http1/owned-chunk.ts';
-import { isReleasable } from '../../http1/spare-buffers.ts';
+import { isFreeable } from '../../http1/spare-buffers.ts';
 
 /** A request of `node:http`. Its parser creates a buffer for each chunk of a body, whose memory can be released when the chunk is sent. */
 export class BodyRequest extends IncomingMessage {
   override push(chunk: unknown, encoding?: BufferEncoding): boolean {
-    if (!Buffer.isBuffer(chunk) || !isReleasable(chunk)) return super.push(chunk, encoding);
+    if (!Buffer.isBuffer(chunk) || !isFreeable(chunk)) return super.push(chunk, encoding);
     return pushOwned(this, chunk, (owned) => super.push(owned));
   }
 

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { refusal, type Refusal } from '../../check/refusal.ts';
 import { hasOwned, pushOwned, readOwned } from '../../http1/owned-chunk.ts';
-import { isReleasable } from '../../http1/spare-buffers.ts';
+import { isFreeable } from '../../http1/spare-buffers.ts';
 import { trimValues } from '../../http1/field-value.ts';
 import { forbiddenTrailer } from '../../http1/trailers.ts';
 import type { ListenLimits } from '../limits.ts';
@@ -169,7 +169,7 @@ export class Http2Request extends IncomingMessage implements BodyReader {
       return this.#stop(refusal('ERR_ROUTING_BODY_TOO_LARGE'));
     this.#observer?.onProgress();
     // The buffers of Node are views of what a connection has read.
-    if (this.stream.isDirect && isReleasable(chunk)) pushOwned(this, chunk, (owned) => this.push(owned));
+    if (this.stream.isDirect && isFreeable(chunk)) pushOwned(this, chunk, (owned) => this.push(owned));
     else if (!this.push(chunk)) this.stream.pause();
     this.count();
   }

@@ -1,4 +1,4 @@
-import { isReusable } from '../../http1/spare-buffers.ts';
+import { isPooledView } from '../../http1/spare-buffers.ts';
 
 /** Parts that are joined: many short ones would take far more memory than their bytes. */
 const MAX_PARTS = 1_000;
@@ -12,7 +12,7 @@ export class WaitingBody {
   add(chunk: Buffer): void {
     this.bytes += chunk.length;
     // The buffer of a large part can be reused after it is sent.
-    if (isReusable(chunk)) {
+    if (isPooledView(chunk)) {
       this.#join();
       this.#blocks.push(chunk);
     } else if (this.#parts.push(chunk) >= MAX_PARTS) this.#join();

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http2';
 import type { BodySink, RequestBody } from '../../http1/request-body.ts';
-import { releaseWhenSent } from '../../http1/spare-buffers.ts';
+import { freeWhenSent } from '../../http1/spare-buffers.ts';
 import type { UploadStream } from './client-connection.ts';
 
 /** Writes the body of a request to its stream, with back-pressure. */
@@ -31,7 +31,7 @@ export class StreamUpload implements BodySink {
       if (this.#left < 0) return this.#onError(new Error('the body is longer than its content-length'));
     }
     const stream = this.#stream;
-    const more = isOwned ? stream.write(chunk, releaseWhenSent(chunk, stream)) : stream.write(chunk);
+    const more = isOwned ? stream.write(chunk, freeWhenSent(chunk, stream)) : stream.write(chunk);
     if (!more) this.#body.pause();
   }
 
