@@ -94,7 +94,6 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
   }
 
   onDataFrame(id: number, bytes: number): void {
-    this.#dataStream = undefined;
     if (this.destroyed) return;
     this.progress++;
     this.#checkFirst(frames.DATA);
@@ -117,7 +116,6 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
       this.onJoined();
     } else {
       this.#passJoined(false);
-      if (stream.closed) return this.dataDropped(end - start);
       this.#joined = new JoinedData(stream, buffer, start, end);
     }
     if (isLast) this.#passJoined(true);
