@@ -1,31 +1,15 @@
-import type { LookupFunction, Socket } from 'node:net';
-import type { UpstreamTls } from '@edge-gateway/core';
+import type { Socket } from 'node:net';
 import { authorityOf } from '../http1/authority.ts';
 import { HeadCache } from '../http1/head-cache.ts';
-import type { Host } from './hosts/host.ts';
 import { withProperCase, withWrittenCase } from '../http1/header-case.ts';
 import { requestHead } from '../http1/request-head.ts';
 import type { ChannelPool, ChannelRequest, ChannelUser } from './channel.ts';
 import { framingOf } from './framing.ts';
+import { HostPool, type PoolOptions } from './host-pool.ts';
 import { Connection, type ConnectionOwner } from './upstream-connection.ts';
 import { createConnector, type Connector } from './connector.ts';
 import { prefaceOf, type ClientAddresses } from './connect/proxy-header.ts';
-import type { Tunnel } from './connect/tunnel.ts';
 import { ConnectionOverflowError, type ConnectionLimit, type WaitingPool } from './connection-limit.ts';
-import type { ConnectionSettings } from './cluster-settings.ts';
-import type { ClusterStats } from './stats.ts';
-
-export interface PoolOptions {
-  readonly host: Host;
-  readonly settings: ConnectionSettings;
-  readonly stats: ClusterStats;
-  /** Shared by the pools of the cluster. */
-  readonly limit: ConnectionLimit;
-  readonly tls: UpstreamTls | undefined;
-  /** The HTTP proxy to connect through. */
-  readonly tunnel?: Tunnel | undefined;
-  readonly lookup: LookupFunction;
-}
 
 /** The user of a connection that is never shared or reused. */
 export interface UnpooledUser {
@@ -36,11 +20,8 @@ export interface UnpooledUser {
 }
 
 /** The connections to one host: the most recently used one is used first, so that surplus ones become idle and close. */
-export class ConnectionPool implements ChannelPool, ConnectionOwner, WaitingPool {
+export class ConnectionPool extends HostPool implements ChannelPool, ConnectionOwner, WaitingPool {
   readonly isHttp2 = false;
-  readonly host: Host;
-  readonly settings: ConnectionSettings;
-  readonly stats: ClusterStats;
   readonly connect: Connector;
   readonly heads = new HeadCache();
   readonly #limit: ConnectionLimit;
@@ -55,11 +36,9 @@ export class ConnectionPool implements ChannelPool, ConnectionOwner, WaitingPool
   #opening = 0;
 
   /** Throws a `TypeError` for an invalid address of the host. */
-  constructor({ host, settings, stats, limit, tls, tunnel, lookup }: PoolOptions) {
-    checkAddress(host);
-    this.host = host;
-    this.settings = settings;
-    this.stats = stats;
+  constructor(options: PoolOptions) {
+    super(options);
+    const { host, settings, limit, tls, tunnel, lookup } = options;
     this.#limit = limit;
     this.connect = createConnector(host, { ...settings, tls, tunnel, lookup });
   }
@@ -102,27 +81,11 @@ export class ConnectionPool implements ChannelPool, ConnectionOwner, WaitingPool
     const index = this.#waiting.indexOf(user);
     if (index >= 0) {
       this.#waiting.splice(index, 1);
-      this.stats.rqPendingActive.value--;
+      this.countServed();
       return;
     }
     if (isUnpooled(user)) return;
     for (const connection of this.#connections) if (connection.isFor(user)) return connection.leave();
-  }
-
-  connected(): void {
-    this.stats.connected(this.isHttp2);
-    this.host.cxTotal++;
-    this.host.cxActive++;
-  }
-
-  disconnected(): void {
-    this.stats.disconnected();
-    this.host.cxActive--;
-  }
-
-  connectFailed(): void {
-    this.stats.cxConnectFail.value++;
-    this.host.cxConnectFail++;
   }
 
   release(connection: Connection): void {
@@ -167,14 +130,9 @@ export class ConnectionPool implements ChannelPool, ConnectionOwner, WaitingPool
   }
 
   #wait(user: ChannelUser | UnpooledUser): boolean {
-    if (this.#waiting.length >= this.settings.maxPending) {
-      this.stats.rqPendingOverflow.value++;
-      return false;
-    }
+    if (!this.countWaiting(this.#waiting.length)) return false;
     this.#waiting.push(user);
     this.#limit.wait(this);
-    this.stats.rqPendingTotal.value++;
-    this.stats.rqPendingActive.value++;
     return true;
   }
 
@@ -241,14 +199,9 @@ export class ConnectionPool implements ChannelPool, ConnectionOwner, WaitingPool
 
   #shift(): ChannelUser | UnpooledUser | undefined {
     const user = this.#waiting.shift();
-    if (user) this.stats.rqPendingActive.value--;
+    if (user) this.countServed();
     return user;
   }
 }
 
 const isUnpooled = (user: ChannelUser | UnpooledUser): user is UnpooledUser => 'onConnect' in user;
-
-/** Throws a `TypeError` for an invalid address: Node would reject it only when connecting, and with an unclear message. */
-export function checkAddress(host: Host): void {
-  if (!URL.canParse(`http://${authorityOf(host)}`)) throw new TypeError(`${host.address} is not an address`);
-}

@@ -1,15 +1,12 @@
 import type { LookupFunction } from 'node:net';
 import { authorityOf } from '../../http1/authority.ts';
 import type { ChannelPool, ChannelProgress, ChannelRequest, ChannelUser } from '../channel.ts';
-import type { ConnectionSettings } from '../cluster-settings.ts';
 import type { ClientAddresses } from '../connect/proxy-header.ts';
 import type { ConnectionLimit, WaitingPool } from '../connection-limit.ts';
 import type { Connector } from '../connector.ts';
 import { createConnector } from '../connector.ts';
 import { framingOf } from '../framing.ts';
-import type { Host } from '../hosts/host.ts';
-import { checkAddress, type PoolOptions } from '../pool.ts';
-import type { ClusterStats } from '../stats.ts';
+import { HostPool, type PoolOptions } from '../host-pool.ts';
 import { requestHeaders, tunnelHeaders, type RequestTarget } from './stream-head.ts';
 import { Http2Session, type SessionFailure, type SessionOwner } from './http2-session.ts';
 
@@ -19,11 +16,8 @@ const UNSENT: ChannelProgress = { reused: false, sent: false, responding: false 
 const SENT: ChannelProgress = { reused: false, sent: true, responding: false };
 
 /** The HTTP/2 connections to one host. Another one is opened only when all streams of the others are in use. */
-export class Http2Pool implements ChannelPool, SessionOwner, WaitingPool {
+export class Http2Pool extends HostPool implements ChannelPool, SessionOwner, WaitingPool {
   readonly isHttp2 = true;
-  readonly host: Host;
-  readonly settings: ConnectionSettings;
-  readonly stats: ClusterStats;
   readonly scheme: 'http' | 'https';
   readonly connect: Connector;
   readonly usesFrames: boolean;
@@ -38,12 +32,10 @@ export class Http2Pool implements ChannelPool, SessionOwner, WaitingPool {
   #closing = false;
 
   /** Throws a `TypeError` for an invalid address of the host. */
-  constructor({ host, settings, stats, limit, tls, tunnel, lookup }: PoolOptions, usesFrames = false) {
-    checkAddress(host);
+  constructor(options: PoolOptions, usesFrames = false) {
+    super(options);
+    const { host, settings, limit, tls, tunnel, lookup } = options;
     this.usesFrames = usesFrames;
-    this.host = host;
-    this.settings = settings;
-    this.stats = stats;
     this.#limit = limit;
     this.scheme = tls ? 'https' : 'http';
     this.#target = { scheme: this.scheme, authority: authorityOf(host) };
@@ -66,13 +58,8 @@ export class Http2Pool implements ChannelPool, SessionOwner, WaitingPool {
       session.open(user);
       return true;
     }
-    if (this.#waiting.length >= this.settings.maxPending) {
-      this.stats.rqPendingOverflow.value++;
-      return false;
-    }
+    if (!this.countWaiting(this.#waiting.length)) return false;
     this.#waiting.push(user);
-    this.stats.rqPendingTotal.value++;
-    this.stats.rqPendingActive.value++;
     this.serveWaiting();
     return true;
   }
@@ -86,22 +73,6 @@ export class Http2Pool implements ChannelPool, SessionOwner, WaitingPool {
     if (index < 0) return;
     this.#take(index);
     if (this.#closing) this.#drainUnneeded();
-  }
-
-  connected(): void {
-    this.stats.connected(this.isHttp2);
-    this.host.cxTotal++;
-    this.host.cxActive++;
-  }
-
-  disconnected(): void {
-    this.stats.disconnected();
-    this.host.cxActive--;
-  }
-
-  connectFailed(): void {
-    this.stats.cxConnectFail.value++;
-    this.host.cxConnectFail++;
   }
 
   available(session: Http2Session): void {
@@ -171,7 +142,7 @@ export class Http2Pool implements ChannelPool, SessionOwner, WaitingPool {
   }
 
   #take(index: number): ChannelUser {
-    this.stats.rqPendingActive.value--;
+    this.countServed();
     return this.#waiting.splice(index, 1)[0]!;
   }
 
@@ -180,7 +151,7 @@ export class Http2Pool implements ChannelPool, SessionOwner, WaitingPool {
     const isTimeout = (error as NodeJS.ErrnoException).code === 'ETIMEDOUT';
     const progress = connected && !isTimeout ? SENT : UNSENT;
     const waiting = this.#waiting.splice(0);
-    this.stats.rqPendingActive.value -= waiting.length;
+    this.countServed(waiting.length);
     for (const user of waiting) user.onBroken(progress, error);
   }
 }
