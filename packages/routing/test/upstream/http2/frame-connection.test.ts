@@ -84,7 +84,7 @@ interface Opened {
 const STREAM_WINDOW = 65_535;
 
 /** Opens a connection, and waits for the settings of the server. */
-async function open(upstream: FrameUpstream, firstId?: number): Promise<Opened> {
+async function open(upstream: FrameUpstream, firstId?: number, maxHeaderFields?: number): Promise<Opened> {
   const buffer = new ReadBuffer();
   let connection: FrameConnection | undefined;
   const callback = (bytes: number, into: Uint8Array): true => {
@@ -103,7 +103,13 @@ async function open(upstream: FrameUpstream, firstId?: number): Promise<Opened> 
       onGoaway: (code: number, lastId: number) => void goaways.push([code, lastId]),
       onClose: (error: Error | undefined) => close(error),
     };
-    const options = { streamWindow: STREAM_WINDOW, connectionWindow: 2 ** 20, maxHeaderListBytes: 64 * 1024, firstId };
+    const options = {
+      streamWindow: STREAM_WINDOW,
+      connectionWindow: 2 ** 20,
+      maxHeaderListBytes: 64 * 1024,
+      ...(maxHeaderFields !== undefined && { maxHeaderFields }),
+      firstId,
+    };
     connection = new FrameConnection(socket, buffer, observer, options);
   });
   whenDone(() => void socket.destroy());
@@ -630,6 +636,23 @@ describe('FrameConnection', () => {
       expect(recorder.events, name).not.to.include('end');
       expect(recorder.events.at(-1), name).to.equal('close');
       expect(connection.destroyed, name).to.equal(false);
+    }
+  });
+
+  it('resets a stream whose head or trailers have more fields than are counted', async () => {
+    const many = (count: number): string[] => Array.from({ length: count }, (_, i) => [`x-${i}`, '1']).flat();
+    for (const [respond, last] of [
+      [(id: number) => [lastHead(id, ...OK, ...many(9))], 'end'],
+      [(id: number) => [lastHead(id, ...OK, ...many(10))], 'close'],
+      [(id: number) => [head(id, ...OK), lastHead(id, ...many(11))], 'close'],
+    ] as const) {
+      const upstream = await frameUpstream((socket, id) => socket.write(Buffer.concat(respond(id))));
+      const { connection } = await open(upstream, undefined, 10);
+      const recorder = new Recorder();
+      connection.request(recorder, GET, NO_BODY);
+      await until(() => recorder.events.includes(last));
+      if (last === 'close') await until(() => received(upstream, FRAME.rstStream).length === 1);
+      expect(recorder.events).not.to.include(last === 'end' ? 'close' : 'end');
     }
   });
 
