@@ -5,27 +5,39 @@ import { Http2Response } from './http2/http2-response.ts';
 import { UpgradeStream } from './http2/upgrade-stream.ts';
 import type { ListenLimits } from './limits.ts';
 
-const NONE: readonly ServerResponse[] = [];
 /**
- * Maximum number of requests in progress on a connection, as with the streams of HTTP/2: a client that sends more without waiting for
- * responses has to send the rest again on another connection.
+ * Maximum number of requests that wait for their turn, and of those that are ignored behind the last one of a connection: `node:http` parses
+ * everything that a client sends.
  */
-const MAX_IN_PROGRESS = 1_024;
+const MAX_WAITING = 1_024;
+
+/** A request, or bytes that are none, received before the response to an earlier request has ended. */
+export interface Waiting {
+  /** Missing for upgrades, and for bytes that are no request. */
+  readonly req?: IncomingMessage | undefined;
+  readonly res?: ServerResponse | undefined;
+  /** True for bytes that cannot be parsed: nothing can follow them. */
+  readonly isCut?: boolean;
+  /** Called when the responses before it have ended, unless the connection closes with them. */
+  serve(): void;
+}
 
 /** One client connection, from its first byte (after the handshake) to its end. */
 export class Connection {
   readonly socket: Socket;
   readonly limits: ListenLimits;
+  /** Number of requests that were served, or are. */
   requests = 0;
-  /** Number of requests whose response has not ended. */
-  inflight = 0;
   /** Number of requests that were not served, because the connection closes with an earlier response. */
   dropped = 0;
-  /** The newest request, until its response has ended. */
+  /** The request that is being served, until its response has ended. */
   req: IncomingMessage | undefined;
   res: ServerResponse | undefined;
-  /** The responses before `res` that have not ended, oldest first: the client sent requests without waiting for responses. */
-  earlier: readonly ServerResponse[] = NONE;
+  /**
+   * What follows it, if the client does not wait for responses, oldest first. Requests are served one after the other: they may depend on each
+   * other (RFC 9112 9.3.2).
+   */
+  readonly waiting: Waiting[] = [];
   /** True if that request reached the handler, which counts it. */
   handled = false;
   /** True if nothing more is served on it: a request was rejected, or it is about to close. */
@@ -38,8 +50,8 @@ export class Connection {
   openUntil = 0;
   readonly openedAt = performance.now();
   upgraded = false;
-  /** Receives the next `node:http` response, which another response replaces. */
-  standIn: ((res: ServerResponse) => void) | undefined;
+  /** True while bytes that the client has sent behind the current request wait outside of the parser. */
+  isBehind = false;
   /** End of its last response, in milliseconds of the monotonic clock. */
   idleSince = performance.now();
   /** `bytesRead` at that time: more means that a request has begun to arrive. */
@@ -64,54 +76,81 @@ export function trackConnection(socket: Socket, limits: ListenLimits): Connectio
   return connection;
 }
 
-/** The client must be able to read the response while it is still sending. */
+/** Closes a connection when everything was sent. A client that is still sending must be able to read the response meanwhile. */
 function destroyWhenSent(this: Carrier): void {
   const connection = this[CONNECTION];
-  if (connection && isReading(connection)) linger(this);
+  if (connection && (connection.isBehind || isReceiving(connection))) linger(this);
   else Socket.prototype.destroySoon.call(this);
 }
 
 /** Returns the connection of a socket that belongs to a listener. */
 export const connectionOf = (socket: object): Connection | undefined => (socket as Carrier)[CONNECTION];
 
-/** Returns false if a request must not be served: the connection closes with an earlier response. */
-export const acceptsRequests = ({ refused, res }: Connection): boolean => !refused && res?.shouldKeepAlive !== false;
+/** Returns the response to the last request that was accepted, until it has ended. */
+const lastResponse = ({ res, waiting }: Connection): ServerResponse | undefined =>
+  waiting.length === 0 ? res : (waiting.findLast((each) => each.res)?.res ?? res);
 
-/** Counts a request that is not served. Node parses everything that a client sends, so a client that continues to send requests is disconnected. */
-export function dropRequest(connection: Connection): void {
-  if (++connection.dropped > MAX_IN_PROGRESS) connection.socket.destroy();
+/** Returns false if a request must not be served: the connection closes with an earlier response. */
+export const acceptsRequests = (connection: Connection): boolean =>
+  !connection.refused && !isCut(connection) && lastResponse(connection)?.shouldKeepAlive !== false;
+
+/** Returns true if what the client has sent behind the current request cannot be parsed. */
+export const isCut = ({ waiting }: Connection): boolean => waiting.length > 0 && waiting.at(-1)!.isCut === true;
+
+/**
+ * Rejects what follows the complete requests of a connection: calls `serve` behind their responses, with the last request if it is
+ * incomplete.
+ */
+export function cutBehind({ waiting }: Connection, serve: (cut: Pick<Waiting, 'req' | 'res'>) => void): void {
+  const isIncomplete = waiting.at(-1)?.req?.complete === false;
+  const { req, res } = (isIncomplete && waiting.pop()) || {};
+  waiting.push({ req, res, isCut: true, serve: () => serve({ req, res }) });
 }
 
-/** Records a request; the connection is not idle until its response closes. */
-export function beginRequest(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
-  connection.inflight++;
-  connection.requests++;
-  if (connection.requests === connection.limits.maxRequestsPerConnection || connection.inflight === MAX_IN_PROGRESS)
+/** Counts a request that is not served. A client that continues to send requests is disconnected. */
+export function dropRequest(connection: Connection): void {
+  if (++connection.dropped > MAX_WAITING) connection.socket.destroy();
+}
+
+/** Accepts a request, which is served in its turn. */
+export function acceptRequest(connection: Connection, res: ServerResponse): void {
+  const { requests, limits, waiting } = connection;
+  if (requests + waiting.length + 1 === limits.maxRequestsPerConnection || waiting.length >= MAX_WAITING - 1)
     connection.closing = true;
-  if (connection.res) connection.earlier = [...connection.earlier, connection.res];
+  if (connection.closing) res.shouldKeepAlive = false;
+}
+
+/** Begins to serve an accepted request; the connection is not idle until its response closes. */
+export function beginRequest(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
+  connection.requests++;
   connection.req = req;
   connection.res = res;
   connection.handled = false;
-  if (connection.closing) res.shouldKeepAlive = false;
   res.on('close', endRequest);
 }
 
 function endRequest(this: ServerResponse): void {
   const connection = connectionOf(this.req.socket);
   if (!connection) return;
-  // The client must be able to read the response while it is still sending.
-  const close = isReading(connection) ? linger : destroySoon;
-  connection.inflight--;
-  if (connection.res === this) connection.req = connection.res = undefined;
-  else connection.earlier = connection.earlier.filter((res) => res !== this);
-  connection.idleSince = performance.now();
-  connection.idleBytes = connection.socket.bytesRead;
-  if (!connection.closing || connection.inflight > 0 || connection.upgraded) return;
-  const { graceMs, socket, refused } = connection;
+  const { socket, waiting } = connection;
+  if (!this.shouldKeepAlive || !socket.writable) waiting.length = 0;
+  const isNext = waiting.length > 0;
+  const closes = !isNext && connection.closing && !connection.upgraded;
   // Its head was sent before the drain began: the client may be sending another request.
-  const isUnaware = graceMs > 0 && this.shouldKeepAlive && !refused && !isReading(connection);
-  if (isUnaware) closeWhenIdle(connection);
-  else close(socket);
+  const isUnaware = connection.graceMs > 0 && this.shouldKeepAlive && !connection.refused && !isReceiving(connection);
+  // This depends on the request.
+  if (closes && !isUnaware) socket.destroySoon();
+  connection.req = connection.res = undefined;
+  connection.idleSince = performance.now();
+  connection.idleBytes = socket.bytesRead;
+  // Other listeners see the end of the response first.
+  if (isNext) process.nextTick(serveNext, connection);
+  else if (closes && isUnaware) closeWhenIdle(connection);
+}
+
+function serveNext({ waiting, socket }: Connection): void {
+  const next = waiting.shift();
+  if (socket.writable) next?.serve();
 }
 
 /** Turns off the idle timeout of the listener until the response ends: the route of the request has its own. */
@@ -132,8 +171,8 @@ export function idleLimitOf(socket: object): number {
 }
 
 /** Returns true if no request is in progress and none has begun to arrive. */
-export const isIdle = (connection: Connection): boolean =>
-  connection.inflight === 0 && !connection.upgraded && connection.socket.bytesRead === connection.idleBytes;
+export const isIdle = ({ res, waiting, upgraded, isBehind, socket, idleBytes }: Connection): boolean =>
+  res === undefined && waiting.length === 0 && !upgraded && !isBehind && socket.bytesRead === idleBytes;
 
 /** How long connections stay open for a request that is about to be sent, in milliseconds. */
 export interface CloseGrace {
@@ -156,7 +195,8 @@ export function closeGracefully(connection: Connection, grace: CloseGrace): void
   const isUsed = connection.requests > 0 && (now - connection.openedAt) / connection.requests < usedMs;
   connection.openUntil = isUsed ? now + usedMs : 0;
   if (connection.upgraded) return;
-  if (connection.res && !connection.res.headersSent) connection.res.shouldKeepAlive = false;
+  const last = lastResponse(connection);
+  if (last && !last.headersSent) last.shouldKeepAlive = false;
   if (connection.requests === 0) connection.idleSince = now;
   closeWhenIdle(connection);
 }
@@ -175,6 +215,5 @@ function closeIfIdle(connection: Connection): void {
   if (isIdle(connection)) connection.socket.destroySoon();
 }
 
-const destroySoon = (socket: Socket): void => socket.destroySoon();
-
-const isReading = ({ req }: Connection): boolean => req !== undefined && !req.complete;
+/** Returns true if the current request has not arrived completely. */
+const isReceiving = ({ req }: Connection): boolean => req !== undefined && !req.complete;

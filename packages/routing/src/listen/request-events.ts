@@ -12,7 +12,16 @@ import type { Http2Response } from './http2/http2-response.ts';
 import { toWebSocketHandshake, UpgradeStream } from './http2/upgrade-stream.ts';
 import type { ListenLimits } from './limits.ts';
 import type { ListenStats } from './listen-stats.ts';
-import { acceptsRequests, beginRequest, connectionOf, dropRequest, type Connection } from './connection.ts';
+import {
+  acceptRequest,
+  acceptsRequests,
+  beginRequest,
+  connectionOf,
+  cutBehind,
+  dropRequest,
+  isCut,
+  type Connection,
+} from './connection.ts';
 import { refusal, type Refusal } from '../check/refusal.ts';
 import { writeProperCase, type HeaderCase } from '../http1/header-case.ts';
 import type { MemoryWatch } from './memory-watch.ts';
@@ -60,23 +69,46 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
 
   function take(req: IncomingMessage, res: ServerResponse, prepare?: typeof continueWhenRead): void {
     const connection = connectionOf(req.socket);
-    if (connection?.standIn) return connection.standIn(res);
     if (!connection || !acceptsRequests(connection)) return void (connection && dropRequest(connection));
+    acceptRequest(connection, res);
+    const body = req.headers['transfer-encoding'] === undefined ? undefined : watchChunks(connection, req);
+    if (!connection.res && connection.waiting.length === 0) return begin(connection, req, res, prepare, body);
+    connection.waiting.push({
+      req,
+      res,
+      serve() {
+        // As `node:http` does for a request that need not wait.
+        connection.socket.setTimeout(connection.limits.streamIdleTimeoutMs);
+        begin(connection, req, res, prepare, body);
+      },
+    });
+  }
+
+  function start(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
     countHttp1(connection);
     beginRequest(connection, req, res);
     if (headerCase === 'proper') writeProperCase(res);
-    const refused = check(req, connection);
+  }
+
+  function begin(
+    connection: Connection,
+    req: IncomingMessage,
+    res: ServerResponse,
+    prepare: typeof continueWhenRead | undefined,
+    body: WatchedBody | undefined,
+  ): void {
+    start(connection, req, res);
+    const refused = check(req, connection) ?? body?.problem;
     if (refused) return refuse.request(connection, res, refused);
     prepare?.(req, res);
-    if (req.headers['transfer-encoding'] !== undefined) chunked(connection, req, res);
+    if (body) chunked(connection, req, res, body);
     else hand(connection, req, res);
   }
 
   /** Serves a request that was parsed as strictly as {@link checkHead} does. */
   function takePlain(req: IncomingMessage, res: ServerResponse, connection: Connection): void {
-    countHttp1(connection);
-    beginRequest(connection, req, res);
-    if (headerCase === 'proper') writeProperCase(res);
+    acceptRequest(connection, res);
+    start(connection, req, res);
     const refused = memory.isScarce ? refusal('ERR_ROUTING_OVERLOADED', RETRY) : checkConnection?.(req);
     if (refused) return refuse.request(connection, res, refused);
     connection.handled = true;
@@ -84,15 +116,11 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
   }
 
   /** The handler starts after the bytes received with the head are parsed, so that an error in them is detected first. */
-  function chunked(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
-    let begun = false;
-    watchBody(connection, req, (refused) => {
-      if (begun) refuse.bytes(connection, refused);
-      else refuse.request(connection, res, refused);
-    });
+  function chunked(connection: Connection, req: IncomingMessage, res: ServerResponse, body: WatchedBody): void {
+    body.report = (refused) => refuse.request(connection, res, refused);
     setImmediate(() => {
       if (connection.refused || connection.socket.destroyed) return;
-      begun = true;
+      body.report = (refused) => refuse.bytes(connection, refused);
       hand(connection, req, res);
     });
   }
@@ -170,12 +198,15 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
     },
     clientError(error: ClientError, socket: Duplex) {
       const connection = connectionOf(socket);
-      if (!connection || connection.refused) return;
+      if (!connection || connection.refused || isCut(connection)) return;
       if (connection.requests === 0 && !connection.upgraded) countHttp1(connection);
       const refused = refusalOf(error);
-      if (!refused) socket.destroy();
-      else if (connection.req?.complete) refuse.withoutResponse(connection, refused);
-      else refuse.bytes(connection, refused);
+      if (!refused) return void socket.destroy();
+      if (!connection.req?.complete) return refuse.bytes(connection, refused);
+      cutBehind(connection, ({ req, res }) => {
+        if (req && res) start(connection, req, res);
+        refuse.bytes(connection, refused);
+      });
     },
     timeout,
   };
@@ -209,6 +240,23 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
       refuse.socket(parts[1], refusal('ERR_ROUTING_HANDLER', { detail }), parts[0]);
     }
   }
+}
+
+/** A body that is checked while it is received. */
+interface WatchedBody {
+  /** What is wrong with it, before there was {@link report}. */
+  problem?: Refusal;
+  report?: (problem: Refusal) => void;
+}
+
+/** Watches the body of a request, also before its turn. */
+function watchChunks(connection: Connection, req: IncomingMessage): WatchedBody {
+  const body: WatchedBody = {};
+  watchBody(connection, req, (problem) => {
+    if (body.report) body.report(problem);
+    else body.problem = problem;
+  });
+  return body;
 }
 
 /** Converts an absolute-form target to origin form, and adds the default host to an HTTP/1.0 request without one. */

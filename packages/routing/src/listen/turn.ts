@@ -13,15 +13,13 @@ type Writing = ServerResponse & { _onPendingData(bytes: number): void };
  * `onTimeout` is called when the connection was idle for too long.
  */
 export function inTurn(connection: Connection, onTimeout: () => void, serve: () => void): void {
-  const { socket, res } = connection;
+  const { socket, res = connection.waiting[0]?.res } = connection;
   if (!res) return serve();
   const { destroySoon } = socket;
   // As long as there is this listener, the bytes after the request stay in the buffer, and a reset of the client is noticed.
   const keep = (): void => {};
   const drained = (): void => (res as Writing)._onPendingData(0);
-  const abort = (): void => {
-    for (const each of [...connection.earlier, res]) each.destroy();
-  };
+  const abort = (): void => void connection.res?.destroy();
   const stop = (): void => {
     socket.off('readable', keep).off('drain', drained).off('timeout', expire).off('close', abort);
     socket.destroySoon = destroySoon;
@@ -36,9 +34,10 @@ export function inTurn(connection: Connection, onTimeout: () => void, serve: () 
     stop();
     linger(socket);
   };
-  res.once('close', () => {
-    if (!socket.writable) return;
-    stop();
-    serve();
+  connection.waiting.push({
+    serve() {
+      stop();
+      serve();
+    },
   });
 }

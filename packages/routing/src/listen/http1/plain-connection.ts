@@ -11,9 +11,12 @@ import { PlainRequest } from './plain-request.ts';
 import { PlainResponse } from './plain-response.ts';
 import { drained, readInto } from './user-buffer.ts';
 
-/** A placeholder for the request in progress, for the `node:http` parser. */
-const STAND_IN = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'latin1');
-const LAST_STAND_IN = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 'latin1');
+/**
+ * Maximum size, and number of parts, of what is read during a response. Beyond that the system keeps what the client sends, but does not report
+ * that it disconnects.
+ */
+const MAX_HELD_BYTES = 64 * 1024;
+const MAX_HELD_PARTS = 64;
 
 type Carrier = Socket & { _httpMessage?: ServerResponse | null; server?: Server };
 
@@ -39,7 +42,8 @@ const DETACH_SIGNAL = Object.getOwnPropertySymbols(IncomingMessage.prototype).fi
 
 /**
  * A connection of HTTP/1.1 without the parser of `node:http`, for requests that arrive completely and in the plain grammar. When other
- * bytes arrive between two requests, it hands the socket and these bytes over to the `node:http` server permanently.
+ * bytes follow a response, it hands the socket and these bytes over to the `node:http` server permanently. What arrives during a response
+ * waits for its end.
  */
 export class PlainConnection implements Limited {
   readonly #connection: Connection;
@@ -51,10 +55,9 @@ export class PlainConnection implements Limited {
   #first: Deadline | undefined;
   #req: PlainRequest | undefined;
   #res: PlainResponse | undefined;
-  /** The client has asked to close the connection. */
-  #isLast = false;
-  /** The `node:http` response that `#res` replaces. */
-  #standIn: PlainResponse | undefined;
+  /** What the client has sent behind the current request. */
+  #held: Buffer[] = [];
+  #heldBytes = 0;
   /** True once it was handed over to the `node:http` server. */
   #isHandedOver = false;
 
@@ -88,7 +91,7 @@ export class PlainConnection implements Limited {
     socket.on('close', this.#onClose).on('drain', this.#onDrain);
     // Bytes that were read before, e.g. after a PROXY header.
     const received = socket.read() as Buffer | null;
-    if (received !== null) this.#serveFrom(received, 0, received.length);
+    if (received !== null) this.#serveFrom(received, 0, received.length, true);
     else socket.read(0);
   }
 
@@ -101,17 +104,19 @@ export class PlainConnection implements Limited {
   readonly #onRead = (length: number, buffer: Uint8Array): boolean => {
     const bytes = buffer as Buffer;
     if (this.#isHandedOver) return this.#socket.push(copy(bytes, 0, length));
-    if (this.#res) this.#handOverEarly(copy(bytes, 0, length));
-    else this.#serveFrom(bytes, 0, length);
+    if (this.#res) return this.#hold(copy(bytes, 0, length));
+    this.#serveFrom(bytes, 0, length, false);
     return true;
   };
 
-  #serveFrom(buffer: Buffer, start: number, end: number): void {
+  /** Serves what is between two offsets of a buffer, which is used again after the call unless it `isOwned`. */
+  #serveFrom(buffer: Buffer, start: number, end: number, isOwned: boolean): void {
     // A request that follows the last response is not served.
     if (!acceptsRequests(this.#connection) || !this.#socket.writable) return;
     const head = this.#reader.read(buffer, start, end);
     const bodyEnd = head ? head.bodyStart + (head.contentLength ?? 0) : Infinity;
-    if (!head || bodyEnd !== end) return this.#handOver(copy(buffer, start, end));
+    if (!head || bodyEnd > end) return this.#handOver(copy(buffer, start, end));
+    if (bodyEnd < end) this.#hold(isOwned ? buffer.subarray(bodyEnd, end) : copy(buffer, bodyEnd, end));
     const body = head.contentLength === undefined ? undefined : copy(buffer, head.bodyStart, bodyEnd);
     this.#serve(head, body);
   }
@@ -123,10 +128,7 @@ export class PlainConnection implements Limited {
     if (socket.timeout !== this.#requestTimeoutMs) socket.setTimeout(this.#requestTimeoutMs);
     const req = (this.#req = new PlainRequest(socket, head, body));
     const res = (this.#res = new PlainResponse(req, socket, server.keepAliveTimeout));
-    if (!head.keepAlive) {
-      this.#isLast = true;
-      res.shouldKeepAlive = false;
-    }
+    if (!head.keepAlive) res.shouldKeepAlive = false;
     (res as OfConnection)[CONNECTION] = this;
     if (requestStart.hasSubscribers) requestStart.publish({ request: req, response: res, socket, server });
     res.attach(socket);
@@ -145,16 +147,34 @@ export class PlainConnection implements Limited {
     if (!internals._consuming && !internals._readableState.resumeScheduled) internals._dump();
     res.detach(socket);
     // In `node:http`, `close` follows `finish` in a tick of its own. Where no other listener of `finish` waits, it need not.
-    const closes = res.isWhole && !this.#standIn && res.listenerCount('finish') === 1;
+    const closes = res.isWhole && res.listenerCount('finish') === 1;
     if (!closes) process.nextTick(closeResponse, this, res);
-    if (this.#standIn) this.#finishStandIn(this.#standIn, res._last);
-    else if (res._last) socket.destroySoon();
+    if (res._last) socket.destroySoon();
     else this.#waitForNext();
     if (closes) closeResponse(this, res);
   }
 
   closed(): void {
     this.#req = this.#res = undefined;
+    if (this.#heldBytes > 0) this.#serveHeld();
+  }
+
+  /** Keeps what arrives during a response. Returns false if no more should be read. */
+  #hold(bytes: Buffer): boolean {
+    this.#connection.isBehind = true;
+    this.#held.push(bytes);
+    this.#heldBytes += bytes.length;
+    return this.#heldBytes < MAX_HELD_BYTES && this.#held.length < MAX_HELD_PARTS;
+  }
+
+  #serveHeld(): void {
+    const bytes = this.#held.length === 1 ? this.#held[0]! : Buffer.concat(this.#held);
+    this.#held = [];
+    this.#heldBytes = 0;
+    this.#connection.isBehind = false;
+    // Reads on, if it had stopped.
+    this.#socket.read(0);
+    this.#serveFrom(bytes, 0, bytes.length, true);
   }
 
   /** Keeps the request timeout if it is shorter: see `#onTimeout`. */
@@ -173,33 +193,6 @@ export class PlainConnection implements Limited {
     socket.off('close', this.#onClose);
     this.#parts.server.emit('connection', socket);
     feedParser(socket, bytes);
-  }
-
-  /**
-   * Handles data that the client sends before it has received the response. The connection is handed over to the `node:http` server with a
-   * placeholder for the request in progress, so that responses stay in order.
-   */
-  #handOverEarly(bytes: Buffer): void {
-    const [socket, res] = [this.#socket, this.#res!];
-    this.#release();
-    socket._httpMessage = null;
-    this.#connection.standIn = (standIn) => {
-      this.#connection.standIn = undefined;
-      this.#standIn = standIn as PlainResponse;
-      socket._httpMessage = res;
-    };
-    this.#parts.server.emit('connection', socket);
-    socket.emit('data', this.#isLast ? LAST_STAND_IN : STAND_IN);
-    feedParser(socket, bytes);
-  }
-
-  /** Lets the server of `node:http` send the next response. */
-  #finishStandIn(standIn: PlainResponse, isLast: boolean): void {
-    this.#standIn = undefined;
-    this.#socket.off('close', this.#onClose);
-    this.#socket._httpMessage = standIn;
-    standIn._last = isLast;
-    standIn.emit('finish');
   }
 
   #release(): void {

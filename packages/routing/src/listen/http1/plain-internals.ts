@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { PlainRequest } from './plain-request.ts';
@@ -9,7 +9,6 @@ import { canReadDirectly, drained } from './user-buffer.ts';
 type Probe = readonly [name: string, isPresent: () => boolean];
 
 const HIGH_WATER_MARK = 4_096;
-const GET = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'latin1');
 
 /** A connection that keeps what is written to it, and finishes writes only when told. */
 class Capture extends Duplex {
@@ -132,27 +131,7 @@ const PROBES: readonly Probe[] = [
       return body === 'ok' && req.complete;
     },
   ],
-  ['finish of a ServerResponse', handsOver],
 ];
-
-/** Returns true if a server of `node:http` sends the next response of a connection after `finish` of the current one. */
-function handsOver(): boolean {
-  const responses: ServerResponse[] = [];
-  const server = createServer((_req, res) => void responses.push(res));
-  const capture = new Capture();
-  capture.on('error', () => {});
-  try {
-    server.emit('connection', asSocket(capture));
-    capture.emit('data', GET);
-    capture.emit('data', GET);
-    const [first, second] = responses;
-    if (!first || !second || first.socket === null || second.socket) return false;
-    first.emit('finish');
-    return second.socket === asSocket(capture) && asSocket(capture)._httpMessage === second;
-  } finally {
-    capture.destroy();
-  }
-}
 
 /** Returns the names of internals of Node that plain connections require and that this version lacks. */
 export function findMissingInternals(): readonly string[] {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { forPeople, linger, signsOf, type Context, type ErrorResponse } from '@edge-gateway/core';
 import type { RequestRecord } from '../../format/record.ts';
-import { closeGracefully, type Connection } from '../connection.ts';
+import type { Connection } from '../connection.ts';
 import type { Http2Exchange } from '../http2/http2-connection.ts';
 import { countResponse, countStatus, createHttpStats, type ResponseStats } from '../../serve/http-stats.ts';
 import { refusalBody, type Refusal } from '../../check/refusal.ts';
@@ -137,14 +137,6 @@ export function createRefuse({ context, listener, responses, onRefused, headerCa
       count(status, served);
       const parts = { socket, req, startedAt: context.now(), requestId: '', status, bytesSent: 0 };
       onRefused(refusedRecord({ ...parts, refused: undefined }));
-    },
-    /** Sends nothing: responses to earlier requests are in progress, and the connection closes after them. */
-    withoutResponse(connection: Connection, refused: Refusal): void {
-      const { code, detail } = refused;
-      connection.refused = true;
-      closeGracefully(connection, { idleMs: 0 });
-      log.info({ listener, errorCode: code, detail, client: connection.socket.remoteAddress }, 'request rejected');
-      record({ socket: connection.socket, req: undefined }, { refused, requestId: '', status: 0, bytesSent: 0 });
     },
     /** Writes to the socket of an upgrade. */
     socket(socket: Duplex, refused: Refusal, req: IncomingMessage): void {

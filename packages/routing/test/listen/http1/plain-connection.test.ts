@@ -223,7 +223,7 @@ describe('plain requests of listeners', () => {
     );
   });
 
-  it('are served concurrently and answered in order when the client does not wait', async () => {
+  it('are served in order when the client does not wait', async () => {
     const text = await compare(
       async (req, res) => {
         if (req.url === '/slow') await moreRead(req);

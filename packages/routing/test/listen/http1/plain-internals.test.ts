@@ -27,7 +27,6 @@ describe('internals of Node for plain connections', () => {
     ['IncomingMessage._addHeaderLines', IncomingMessage.prototype, '_addHeaderLines', () => {}],
     ['IncomingMessage._consuming', IncomingMessage.prototype, '_dump', undefined],
     ['IncomingMessage.push', IncomingMessage.prototype, 'push', () => false],
-    ['finish of a ServerResponse', ServerResponse.prototype, 'assignSocket', () => {}],
   ];
   for (const [missing, prototype, name, replacement] of changes) {
     it(`${missing} is reported if ${name} has changed`, () => {
