@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { RequestRecord } from '../../../src/format/record.ts';
+import { untilStill } from '../../../../../test/parts/until.ts';
 import { until } from '../../forward/harness.ts';
 import { CODE, fields, FLAG, FRAME, frame, FrameClient, requestFields, requestFrame, uint32 } from './frames.ts';
 import { http2Gateway, settings, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
@@ -135,6 +136,23 @@ describeHttp2Servers('attacks over HTTP/2', () => {
       });
     }
 
+    it('of pings close the connection although uploads end without being read', async () => {
+      const frames = await start({
+        respond: (_req, res) => void res.end('early'),
+        limits: { checkIntervalMs: 100, initialConnectionWindowBytes: 128 * 1024 },
+      });
+      const head = fields([':method', 'POST'], [':scheme', 'http'], [':path', '/'], [':authority', 'a']);
+      const pings = repeated(5_000, () => frame(FRAME.ping, 0, 0, Buffer.alloc(8)));
+      let id = 1;
+      const flood = setInterval(() => {
+        frames.send(frame(FRAME.headers, FLAG.endHeaders, id, head), pings);
+        id += 2;
+      }, 5);
+      await frames.closed;
+      clearInterval(flood);
+      await servesOthers();
+    });
+
     it('of empty DATA frames close the connection', async () => {
       const frames = await start({ respond: (req, res) => void (req.method === 'GET' && res.end()) });
       const head = fields([':method', 'POST'], [':scheme', 'http'], [':path', '/'], [':authority', 'a']);
@@ -168,6 +186,36 @@ describeHttp2Servers('attacks over HTTP/2', () => {
     frames.send(frame(FRAME.rstStream, 0, 1, uint32(CODE.none)));
     await until(() => closed.includes('/a') && gateway!.stat('http.http.downstream_rq_active') === 0);
     expect(gateway!.stat('cluster.up_gw-system.upstream_rq_active')).to.equal(0);
+    frames.close();
+  });
+
+  it('a reset ends a response although the client does not read: with node:http2 only when it reads again', async () => {
+    const closed: string[] = [];
+    let sent = 0;
+    const chunk = Buffer.alloc(64 * 1024);
+    const frames = await start({
+      respond: (req, res) => {
+        if (req.url === '/') return void res.end();
+        const write = (): void => {
+          while (!res.destroyed && res.write(chunk)) sent += chunk.length;
+        };
+        res.on('drain', write).on('close', () => closed.push(req.url!));
+        write();
+      },
+    });
+    frames.send(requestFrame(1, '/a'));
+    expect(await frames.status(1)).to.equal(200);
+    frames.socket.pause();
+    for (const id of [0, 1]) frames.send(frame(FRAME.windowUpdate, 0, id, uint32(2 ** 30)));
+    await untilStill(() => sent);
+    frames.send(frame(FRAME.rstStream, 0, 1, uint32(CODE.cancel)));
+    await servesOthers();
+    if (!isDirectServer()) {
+      await servesOthers();
+      expect(closed).to.deep.equal([]);
+      frames.socket.resume();
+    }
+    await until(() => closed.length === 1, 'the end of the response');
     frames.close();
   });
 
@@ -311,7 +359,12 @@ describeHttp2Servers('attacks over HTTP/2', () => {
       ['te other than trailers', [...PSEUDO, ['te', 'gzip']]],
       ['two content-lengths', [...PSEUDO, ['content-length', '1'], ['content-length', '2']]],
       ['a content-length of an empty body', [...PSEUDO, ['content-length', '5']]],
-      ['an invalid content-length', [...PSEUDO, ['content-length', '+5']]],
+      ...['', '+5', '-5', '0x5', '5a', '5, 5', '5 5', '99999999999999999999999999'].map(
+        (value): readonly [string, readonly Field[]] => [
+          `content-length ${JSON.stringify(value)}`,
+          [...PSEUDO, ['content-length', value]],
+        ],
+      ),
       ['an unknown pseudo-header', [...PSEUDO, [':other', 'x']]],
       ['a pseudo-header of responses', [...PSEUDO, [':status', '200']]],
       ['a repeated pseudo-header', [...PSEUDO, [':path', '/b']]],
@@ -379,6 +432,10 @@ describeHttp2Servers('attacks over HTTP/2', () => {
       [':authority and another host', 400, [...PSEUDO, ['host', 'b']]],
       [':authority with userinfo', 400, [...without(':authority'), [':authority', 'a@b']]],
       [':authority with a path', 400, [...without(':authority'), [':authority', 'a/b']]],
+      ['an :authority with a query', 400, [...without(':authority'), [':authority', 'a?x']]],
+      ['an :authority with a space', 400, [...without(':authority'), [':authority', 'a b']]],
+      ['an :authority with a comma', 400, [...without(':authority'), [':authority', 'a,b']]],
+      ['an :authority with a port out of range', 400, [...without(':authority'), [':authority', 'a:65536']]],
       ['an empty :authority', 400, [...without(':authority'), [':authority', '']]],
       ['two hosts', 400, [...without(':authority'), ['host', 'a'], ['host', 'a']]],
       ['a fragment', 400, [...without(':path'), [':path', '/a#b']]],
@@ -387,8 +444,13 @@ describeHttp2Servers('attacks over HTTP/2', () => {
       ['%00 in the path', 400, [...without(':path'), [':path', '/%00']]],
       ['an invalid percent escape', 400, [...without(':path'), [':path', '/%zz']]],
       ['a backslash', 400, [...without(':path'), [':path', '/a\\b']]],
+      ['overlong UTF-8', 400, [...without(':path'), [':path', '/%c0%af']]],
+      ['double-encoded dot segments', 400, [...without(':path'), [':path', '/a/%252e%252e/b']]],
+      ['dot segments behind an escaped slash', 400, [...without(':path'), [':path', '/a/..%2f..%2fb']]],
+      ['dot segments with parameters', 400, [...without(':path'), [':path', '/a/..;x/b']]],
       ['an asterisk with GET', 400, [...without(':path'), [':path', '*']]],
       ['two Authorizations', 400, [...PSEUDO, ['authorization', 'a'], ['authorization', 'b']]],
+      ['two Content-Types', 400, [...PSEUDO, ['content-type', 'a/b'], ['content-type', 'c/d']]],
       ['an unknown method', 400, [...without(':method'), [':method', 'FOO']]],
       ['TRACE', 405, [...without(':method'), [':method', 'TRACE']]],
       [
@@ -465,6 +527,27 @@ describeHttp2Servers('attacks over HTTP/2', () => {
     await frames.closed;
     await servesOthers();
   });
+
+  for (const [name, target, path] of [
+    ['//host', '//evil/x?y=//z', '//evil/x?y=//z'],
+    ['raw dot segments', '/a/../b?c=/../d', '/b?c=/../d'],
+    ['encoded dot segments', '/a/%2e%2E/b', '/b'],
+    ['dot segments above the root', '/../../a', '/a'],
+  ] as const) {
+    it(`${name} in a path are sent upstream as ${path}`, async () => {
+      let seen: string | undefined;
+      const frames = await start({
+        respond: (req, res) => {
+          seen = req.url;
+          res.end();
+        },
+      });
+      frames.send(requestFrame(1, target));
+      expect(await frames.status(1)).to.equal(200);
+      expect(seen).to.equal(path);
+      frames.close();
+    });
+  }
 
   it('strip what only the gateway may set', async () => {
     let seen: string[] = [];
