@@ -72,14 +72,15 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
     if (!connection || !acceptsRequests(connection)) return void (connection && dropRequest(connection));
     acceptRequest(connection, res);
     const body = req.headers['transfer-encoding'] === undefined ? undefined : watchChunks(connection, req);
-    if (!connection.res && connection.waiting.length === 0) return begin(connection, req, res, prepare, body);
+    const parts = { prepare, body };
+    if (!connection.res && connection.waiting.length === 0) return begin(connection, req, res, parts);
     connection.waiting.push({
       req,
       res,
       serve() {
         // As `node:http` does for a request that need not wait.
         connection.socket.setTimeout(connection.limits.streamIdleTimeoutMs);
-        begin(connection, req, res, prepare, body);
+        begin(connection, req, res, parts);
       },
     });
   }
@@ -90,13 +91,8 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
     if (headerCase === 'proper') writeProperCase(res);
   }
 
-  function begin(
-    connection: Connection,
-    req: IncomingMessage,
-    res: ServerResponse,
-    prepare: typeof continueWhenRead | undefined,
-    body: WatchedBody | undefined,
-  ): void {
+  function begin(connection: Connection, req: IncomingMessage, res: ServerResponse, parts: AcceptedParts): void {
+    const { prepare, body } = parts;
     start(connection, req, res);
     const refused = check(req, connection) ?? body?.problem;
     if (refused) return refuse.request(connection, res, refused);
@@ -240,6 +236,13 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
       refuse.socket(parts[1], refusal('ERR_ROUTING_HANDLER', { detail }), parts[0]);
     }
   }
+}
+
+/** What an accepted request has besides its head. */
+interface AcceptedParts {
+  readonly prepare: typeof continueWhenRead | undefined;
+  /** Missing unless the body is chunked. */
+  readonly body: WatchedBody | undefined;
 }
 
 /** A body that is checked while it is received. */
