@@ -48,7 +48,7 @@ export function createTcpTarget(name: string, parts: TcpTargetParts) {
   function createServer(tlsTable: TlsTable): Server {
     const secret = parts.ticketSecret();
     const tickets = secret && ticketKeysOf(secret, name, tlsTable);
-    const tls = createTlsFront({ table: tlsTable, limits, tickets });
+    const tls = createTlsFront({ table: tlsTable, limits, tickets, newest: () => table });
     const created = createTlsServer({ ...tls.options, ...protocolsOf(tlsTable) });
     created.on('secureConnection', (socket: TLSSocket) => opened(socket, tls));
     const stapler = tls.stapler(stats);
@@ -67,7 +67,8 @@ export function createTcpTarget(name: string, parts: TcpTargetParts) {
     socket.on('error', () => socket.destroy());
     if (port?.readsProxyHeader) adoptProxied(socket);
     const closed = port?.onConnection?.(socket);
-    if (!tls.admit(socket, stats)) {
+    // Client certificates may have become required during the handshake.
+    if (!tls.admit(socket, stats) || !tls.isCurrent(socket)) {
       closed?.('client_certificate_rejected');
       return void socket.destroy();
     }

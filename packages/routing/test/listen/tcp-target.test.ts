@@ -6,6 +6,8 @@ import { createContext, type TlsConfiguration } from '@edge-gateway/core';
 import { client, closeAll, echoServer, talk, tcpGateway, tcpPart, upstreamAt, whenDone } from '../tcp/tcp-gateway.ts';
 import { until } from '../tracing/otlp-server.ts';
 import { certificates, secretsOf } from '../upstream/certificates.ts';
+import { startRelay } from './tls/relay.ts';
+import { VERSIONS } from './tls/tls-client.ts';
 import { leaveHandshakes } from './tls/unfinished-handshake.ts';
 
 const { ca, server, client: pair, otherCa } = certificates();
@@ -98,6 +100,24 @@ describe('TCP over TLS', () => {
     await until(() => gateway.stat('listener.[__]_8080.downstream_cx_active') === 0);
     expect(await ask(gateway.port)).to.equal('a:x');
   });
+
+  for (const maxVersion of VERSIONS) {
+    it(`is not forwarded if client certificates are required before the end of the handshake (${maxVersion})`, async () => {
+      const { gateway, secrets, apply } = await tlsGateway();
+      const gate = Promise.withResolvers<void>();
+      const relay = await startRelay(gateway.port, { held: gate.promise });
+      whenDone(() => relay.close());
+      const answer = ask(relay.port, { maxVersion });
+      await until(() => relay.received() > 0);
+      secrets.set('tls', { ...SECRET, 'ca.crt': ca });
+      await apply();
+      gate.resolve();
+      expect(await answer).to.equal('');
+      await until(() => gateway.stat('listener.[__]_8080.downstream_cx_active') === 0);
+      expect(gateway.stat('cluster.up_gw-system.upstream_cx_total')).to.equal(0);
+      expect(await ask(gateway.port, { ...pair, maxVersion })).to.equal('a:x');
+    });
+  }
 
   it('continues for a client that has ended its side after the handshake', async () => {
     const context = createContext({ secrets: secretsOf({ tls: SECRET }) });

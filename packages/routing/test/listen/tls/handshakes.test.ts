@@ -9,7 +9,7 @@ import type { RequestRecord } from '../../../src/format/record.ts';
 import { certificates, secretsOf } from '../../upstream/certificates.ts';
 import { until } from '../../../../../test/parts/until.ts';
 import { listenerOf, snapshotOf } from '../serving.ts';
-import { startRelay, type Relay } from './relay.ts';
+import { startRelay, type Relay, type RelayOptions } from './relay.ts';
 import { configuration, GET, listenerStat, pair, sessionOf, VERSIONS, visit } from './tls-client.ts';
 import { recordClientHello } from './unfinished-handshake.ts';
 
@@ -93,8 +93,8 @@ describe('TLS handshakes', () => {
     port = result!.port!;
   }
 
-  async function relay(singleBytes?: number): Promise<Relay> {
-    const started = await startRelay(port, singleBytes);
+  async function relay(options?: RelayOptions): Promise<Relay> {
+    const started = await startRelay(port, options);
     relays.push(started);
     return started;
   }
@@ -112,7 +112,7 @@ describe('TLS handshakes', () => {
 
       for (const maxVersion of VERSIONS) {
         it(`succeed when all bytes arrive one by one (${maxVersion})`, async () => {
-          const { port: slow } = await relay(1_000_000);
+          const { port: slow } = await relay({ singleBytes: 1_000_000 });
           const facts = await visit(slow, { maxVersion });
           expect(facts).to.include({
             certificate: new X509Certificate(server.cert).fingerprint256,
@@ -248,6 +248,48 @@ describe('TLS handshakes', () => {
       await apply(configuration('one', [NAME], only(own)), configuration('two', [], only(other)));
       const session = await sessionOf(port, NAME, maxVersion);
       expect(await visit(port, { maxVersion, session })).to.include({ protocol: maxVersion, reused: true });
+    });
+  }
+
+  for (const maxVersion of VERSIONS) {
+    describe(`of ${maxVersion} in progress`, () => {
+      /** Begins a handshake of a client; `proceed` lets it continue. */
+      async function begin() {
+        const gate = Promise.withResolvers<void>();
+        const between = await relay({ held: gate.promise });
+        const result = visit(between.port, { maxVersion });
+        await until(() => between.received() > 0);
+        return { result, proceed: gate.resolve };
+      }
+
+      it('end with the certificate that they began with', async () => {
+        await apply(configuration('one'));
+        const { result, proceed } = await begin();
+        secrets.set('one', pair(client));
+        await apply(configuration('one'));
+        proceed();
+        expect(await result).to.include({ certificate: new X509Certificate(server.cert).fingerprint256 });
+        expect(served).to.deep.equal(['/']);
+      });
+
+      it('give no access if client certificates are required meanwhile', async () => {
+        await apply(configuration('one'));
+        const { result, proceed } = await begin();
+        await apply(configuration('mutual'));
+        proceed();
+        expect((await result)?.answer ?? 'HTTP/1.1 421 ').to.match(/^HTTP\/1\.1 421 /);
+        await allClosed();
+        expect(served).to.deep.equal([]);
+      });
+
+      it('end with the listener', async () => {
+        await apply(configuration('one'));
+        const { result, proceed } = await begin();
+        await listeners.close();
+        proceed();
+        expect(await result).to.equal(undefined);
+        await allClosed();
+      });
     });
   }
 
