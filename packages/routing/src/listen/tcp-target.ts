@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { createServer as createTlsServer, type Server, type TLSSocket } from 'node:tls';
 import type { Context, TcpHost } from '@edge-gateway/core';
@@ -39,17 +40,20 @@ export function createTcpTarget(name: string, parts: TcpTargetParts) {
     }
     const next = buildTlsTable(host.sslConfigurations, context.secrets, before);
     if (next.entries.length === 0) return next.problems;
-    if (!server || !isSameTable(before, next)) server = createServer(next);
+    const isSame = current?.forwardsServerName === host.forwardsServerName && isSameTable(before, next);
+    if (!server || !isSame) server = createServer(next, host);
     table = next;
     current = host;
     return next.problems;
   }
 
-  function createServer(tlsTable: TlsTable): Server {
+  function createServer(tlsTable: TlsTable, { forwardsServerName }: TcpHost): Server {
     const secret = parts.ticketSecret();
     const tickets = secret && ticketKeysOf(secret, name, tlsTable);
     const tls = createTlsFront({ table: tlsTable, limits, tickets, newest: () => table });
-    const created = createTlsServer({ ...tls.options, ...protocolsOf(tlsTable) });
+    // Node does not report the server name of resumed sessions before TLS 1.3.
+    const secureOptions = (tls.options.secureOptions ?? 0) | (forwardsServerName ? constants.SSL_OP_NO_TICKET : 0);
+    const created = createTlsServer({ ...tls.options, secureOptions, ...protocolsOf(tlsTable) });
     created.on('secureConnection', (socket: TLSSocket) => opened(socket, tls));
     const stapler = tls.stapler(stats);
     if (stapler) created.on('OCSPRequest', stapler);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import { createContext, type TlsConfiguration } from '@edge-gateway/core';
+import { createContext, type TcpHost, type TlsConfiguration } from '@edge-gateway/core';
 import { client, closeAll, echoServer, talk, tcpGateway, tcpPart, upstreamAt, whenDone } from '../tcp/tcp-gateway.ts';
 import { until } from '../tracing/otlp-server.ts';
 import { certificates, secretsOf } from '../upstream/certificates.ts';
@@ -18,13 +18,20 @@ type SslConfig = TlsConfiguration['sslConfig'];
 
 /** Serves TLS in front of an echo server. */
 async function tlsGateway(
-  given: { ssl?: Partial<SslConfig>; secret?: Record<string, string>; proxyProtocol?: boolean; format?: string } = {},
+  given: {
+    ssl?: Partial<SslConfig>;
+    secret?: Record<string, string>;
+    proxyProtocol?: boolean;
+    format?: string;
+    host?: Partial<TcpHost>;
+  } = {},
 ) {
-  const { ssl = {}, secret = SECRET, proxyProtocol = false, format } = given;
+  const { ssl = {}, secret = SECRET, proxyProtocol = false, format, host = {} } = given;
   const secrets = secretsOf({ tls: secret });
   const context = createContext({ secrets });
   const upstreams = [upstreamAt((await echoServer('a')).port)];
-  const part = tcpPart({ sslConfigurations: [{ sslConfig: { ...REF, ...ssl }, sniDomains: [] }] }, { tls: true });
+  const sslConfigurations = [{ sslConfig: { ...REF, ...ssl }, sniDomains: [] }];
+  const part = tcpPart({ sslConfigurations, ...host }, { tls: true });
   const listener = proxyProtocol ? { options: { proxyProtocol: {} } } : {};
   const gateway = await tcpGateway([part], upstreams, { context, listener, ...(format && { format }) });
   return { gateway, secrets, apply: () => gateway.apply([{ ...part }], upstreams) };
@@ -116,6 +123,17 @@ describe('TCP over TLS', () => {
       await until(() => gateway.stat('listener.[__]_8080.downstream_cx_active') === 0);
       expect(gateway.stat('cluster.up_gw-system.upstream_cx_total')).to.equal(0);
       expect(await ask(gateway.port, { ...pair, maxVersion })).to.equal('a:x');
+    });
+  }
+
+  for (const maxVersion of VERSIONS) {
+    it(`is forwarded to the cluster that a returning client names (${maxVersion})`, async () => {
+      const { gateway } = await tlsGateway({ host: { forwardsServerName: true, destinations: [] } });
+      const options = { servername: 'up_gw-system', rejectUnauthorized: false, maxVersion };
+      let session: Buffer | undefined;
+      const first = open(gateway.port, options).on('session', (each: Buffer) => (session = each));
+      expect(await talk(first, 'x')).to.equal('a:x');
+      expect(await ask(gateway.port, { ...options, session })).to.equal('a:x');
     });
   }
 
