@@ -19,11 +19,11 @@ interface TraceFlags {
   readonly output: 'table' | 'json';
 }
 
-/** `trace METHOD URL`: sends one request, and prints its way through the proxy with times. */
+/** `trace METHOD URL`: sends one request, and prints each step in the proxy with its duration. */
 export function addTrace(program: Command, io: Terminal): void {
   const command = program
     .command('trace')
-    .description('Send one request through a running gateway, and print its way through the stages with times.')
+    .description('Send one request through a running gateway, and print each step in the proxy with its duration.')
     .argument('<method>', 'HTTP method, e.g. GET')
     .argument('<url>', 'absolute URL, e.g. http://shop.example/cart; its host need not be in DNS')
     .option('-H, --header <header>', 'request header "name: value"; repeatable', collect)

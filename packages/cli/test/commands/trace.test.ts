@@ -98,7 +98,7 @@ describe('trace', () => {
     return JSON.parse(stdout) as RequestRecording;
   };
 
-  it('prints the way of a request with the time of each step', async () => {
+  it('prints each step of a request with its time', async () => {
     const { code, stdout, stderr } = await trace(
       'GET',
       'http://shop.example/cart?x=1',

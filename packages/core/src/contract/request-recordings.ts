@@ -12,7 +12,7 @@ export interface RecordedStep {
   readonly result?: string;
 }
 
-/** The way of one request through the data plane. It contains no header and no body; secrets in the path are redacted. */
+/** The steps of one request in the data plane. It contains no header and no body; secrets in the path are redacted. */
 export interface RequestRecording {
   readonly method: string;
   readonly host: string;
