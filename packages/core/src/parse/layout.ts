@@ -61,6 +61,8 @@ class LayoutWalk implements Layout {
   readonly #stack: Frame[] = [];
   /** By name; the size is the number of all values inside. Size 0 means that the anchor is not complete yet. */
   readonly #anchors = new Map<string, { place: Place; size: number }>();
+  /** True after a key that every resource has occurred twice. */
+  #isJoined = false;
   #aliases = 0;
   #expanded = 0;
 
@@ -104,12 +106,17 @@ class LayoutWalk implements Layout {
     if (name === '<<' && event.style === SCALAR_STYLE.PLAIN) {
       const message = 'merge keys (<<) are not part of YAML 1.2';
       this.problems.push({ code: 'MERGE_KEY', offset, message, hint: 'write the fields out' });
-    } else if (first) {
-      const message = `duplicate key "${name}", first written at ${this.#lineOf(first.keyOffset)}`;
-      const joins = this.#stack.length === 1 && RESOURCE_KEYS.has(name);
-      const hint = joins && { hint: "is a '---' missing between two resources?" };
-      this.problems.push({ code: 'DUPLICATE_KEY', offset, message, ...hint });
-    }
+    } else if (first) this.#duplicate(name, first, offset);
+  }
+
+  #duplicate(name: string, first: Place, offset: number): void {
+    const isOfRoot = this.#stack.length === 1;
+    // The other keys of the second resource say nothing new.
+    if (isOfRoot && this.#isJoined) return;
+    const message = `duplicate key "${name}", first written at ${this.#lineOf(first.keyOffset)}`;
+    this.#isJoined ||= isOfRoot && RESOURCE_KEYS.has(name);
+    const hint = this.#isJoined && isOfRoot && { hint: "is a '---' missing between two resources?" };
+    this.problems.push({ code: 'DUPLICATE_KEY', offset, message, ...hint });
   }
 
   #keyNotText(frame: Frame, event: Exclude<NodeEvent, ScalarEvent>, offset: number): void {

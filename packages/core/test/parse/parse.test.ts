@@ -123,6 +123,16 @@ describe('parseDocuments', () => {
     expect(written!.issues[0]!.origin).to.deep.equal({ file: 'a.yaml', line: 4, column: 1 });
   });
 
+  it('reports two resources in one document once', () => {
+    const text = 'apiVersion: v1\nkind: A\nmetadata: { name: a }\nspec: { x: 1 }\n';
+    const [written, ...others] = parseDocuments(`${text}${text.replace('x: 1', 'x: 1, x: 2')}`, 'a.yaml');
+    expect(others).to.deep.equal([]);
+    expect(written!.issues.map(({ origin, message, hint }) => [origin.line, message, hint])).to.deep.equal([
+      [5, 'duplicate key "apiVersion", first written at 1:1', "is a '---' missing between two resources?"],
+      [8, 'duplicate key "x", first written at 8:9', undefined],
+    ]);
+  });
+
   it('locates a problem inside a text of the second document, or at its key if ambiguous', () => {
     const [, written] = parseDocuments('x: 1\n---\n# b\na: |\n  one\n  two\nb: 5\n', 'a.yaml');
     expect(written!.locate(['a'], { line: 2, column: 1 })).to.deep.include({ line: 6 });
