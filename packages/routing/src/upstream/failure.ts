@@ -105,8 +105,13 @@ function resetOf(code: RoutingErrorCode, flags: string, reset: ResetReason, tran
   return { failure: failureOf(code), flags, details, reset };
 }
 
+/** Codes of TLS contain an underscore. */
+const DNS_CODE = /^E[A-Z]+$/;
+
 function connectFailure(error: Error, code: string): string {
-  const { errno } = error as NodeJS.ErrnoException;
+  const { errno, syscall = '' } = error as NodeJS.ErrnoException;
+  if (DNS_CODE.test(code) && (errno === undefined || syscall === 'getaddrinfo'))
+    return `dns resolution failure: ${code}`;
   if (errno === undefined || errno >= 0) return code === '' ? error.message : `TLS_error:|${code}:TLS_error_end`;
   const text = getSystemErrorMessage(errno);
   return `delayed connect error: ${text.charAt(0).toUpperCase()}${text.slice(1)}`;

@@ -17,6 +17,16 @@ describe('the reason of a failed exchange', () => {
     expect(refused).to.include({ flags: 'UF', reset: 'remote connection failure' });
   });
 
+  it('tells names that cannot be resolved from TLS that fails', () => {
+    const details = (error: Error) => /\{(.*)\}/.exec(explain(error, 'connecting').details)![1];
+    expect(details(coded('ENOTFOUND'))).to.equal('remote_connection_failure|dns_resolution_failure:_ENOTFOUND');
+    const found = Object.assign(coded('ENOTFOUND', -3008), { syscall: 'getaddrinfo' });
+    expect(details(found)).to.equal('remote_connection_failure|dns_resolution_failure:_ENOTFOUND');
+    expect(details(coded('ERR_SSL_WRONG_VERSION_NUMBER'))).to.contain('TLS_error:|ERR_SSL_WRONG_VERSION_NUMBER');
+    expect(details(coded('SELF_SIGNED_CERT_IN_CHAIN'))).to.contain('TLS_error:');
+    expect(details(coded('ECONNREFUSED', -111))).to.contain('delayed_connect_error:_Connection_refused');
+  });
+
   it('is a reset after the request was sent', () => {
     expect(explain(coded('ETIMEDOUT'), 'sent')).to.include({ flags: 'UC', reset: 'connection termination' });
     expect(explain(coded('HPE_INVALID_CONSTANT'), 'sent')).to.include({ flags: 'UPE', reset: 'protocol error' });
