@@ -27,13 +27,13 @@ export function createReport(log: Logger): Report {
   const reportedAt = new Map<string, number>();
   const present = new Set<string>();
   return {
-    failed(err) {
-      const trouble = troubleOf(err);
+    failed(error) {
+      const trouble = troubleOf(error);
       const now = Date.now();
       if (present.has(trouble) || now - (reportedAt.get(trouble) ?? -Infinity) < REPORT_EVERY_MS) return;
       reportedAt.set(trouble, now);
       present.add(trouble);
-      log.warn({ err }, trouble);
+      log.warn({ reason: reasonOf(error) }, trouble);
     },
     recovered() {
       if (present.size === 0) return;
@@ -41,4 +41,10 @@ export function createReport(log: Logger): Report {
       log.info({}, 'Redis is available again');
     },
   };
+}
+
+/** Returns the message of an error; a connection to several addresses has those of the first. */
+function reasonOf(error: unknown): string {
+  const { message, errors, code } = error as Partial<AggregateError> & { code?: unknown };
+  return message || (errors?.[0] as Error | undefined)?.message || String(code ?? error);
 }
