@@ -114,6 +114,7 @@ function errorText(text: string): string {
         /^(Error: option '[^']*<url>') (?:value|argument) '.*' (from env '\w+' )?is invalid\./s,
         '$1 $2is invalid:',
       )
+      .replace(/ is invalid\. (?=[a-z])/, ' is invalid: ')
       .replace(/\n\(Did you mean (.+)\?\)/, ' (did you mean $1?)')
       .replace(/^(Error: unknown option '[^']*')\n$/, '$1 (see --help)\n')
   );
