@@ -52,8 +52,9 @@ export function createChainCompiler({ concerns, listenerOptions }: ChainInput, c
   function chainOf(chosen: readonly Concern[], levels: OptionLevels): readonly Handler[] {
     if (chosen.length === 0) return EMPTY;
     const chain: Handler[] = [];
+    const ascending = leastSpecificFirst(levels);
     for (const concern of chosen) {
-      const block = blockFor(concern, levels, listenerOptions);
+      const block = blockOf(concern, levels, ascending) ?? listenerOptions[concern.option];
       const handler = block === undefined ? undefined : handlerOf(concern, block);
       if (handler) chain.push(handler);
     }
@@ -63,6 +64,7 @@ export function createChainCompiler({ concerns, listenerOptions }: ChainInput, c
 
 /** Returns the handlers that filter responses. */
 export function filtersOf(chain: readonly Handler[]): readonly Handler[] | undefined {
+  if (chain.length === 0) return undefined;
   const filters = chain.filter(({ filterResponse }) => filterResponse);
   return filters.length === 0 ? undefined : filters;
 }
@@ -73,12 +75,21 @@ export function blockFor(
   levels: OptionLevels,
   listenerOptions: ChainInput['listenerOptions'],
 ): unknown {
-  return blockOf(concern, levels) ?? listenerOptions[concern.option];
+  return blockOf(concern, levels, leastSpecificFirst(levels)) ?? listenerOptions[concern.option];
 }
 
-function blockOf(concern: Concern, levels: OptionLevels): unknown {
-  if (concern.pick) return concern.pick(levels.toReversed().map((level) => level ?? NO_OPTIONS));
-  return levels.find((level) => level?.[concern.option] !== undefined)?.[concern.option];
+/** `ascending` has the levels in the order of {@link leastSpecificFirst}: all concerns of a route share it. */
+function blockOf(concern: Concern, levels: OptionLevels, ascending: readonly object[]): unknown {
+  if (concern.pick) return concern.pick(ascending);
+  for (const level of levels) {
+    const block = level?.[concern.option];
+    if (block !== undefined) return block;
+  }
+  return undefined;
+}
+
+function leastSpecificFirst(levels: OptionLevels): readonly object[] {
+  return levels.toReversed().map((level) => level ?? NO_OPTIONS);
 }
 
 const NO_OPTIONS = Object.freeze({});
