@@ -48,7 +48,13 @@ export function parseJson(source: SourceText, span: Span): ParsedDocument {
   } catch {
     return document(source, span, { problems: [findJsonProblem(source.text)] });
   }
-  return parseYaml(source, span);
+  const parsed = parseYaml(source, span);
+  return { ...parsed, problems: parsed.problems.map(withoutMarkerHint) };
+}
+
+/** JSON has no markers between documents. */
+function withoutMarkerHint({ hint, ...problem }: TextProblem): TextProblem {
+  return problem.code === 'DUPLICATE_KEY' || hint === undefined ? problem : { ...problem, hint };
 }
 
 /** Returns the positions in a document that was read before; `undefined` if they are unknown. */

@@ -131,6 +131,10 @@ describe('parseDocuments', () => {
       [5, 'duplicate key "apiVersion", first written at 1:1', "is a '---' missing between two resources?"],
       [8, 'duplicate key "x", first written at 8:9', undefined],
     ]);
+    const [json] = parseDocuments('{"kind": "A", "kind": "B"}', 'a.json');
+    expect(json!.issues.map(({ message, hint }) => [message, hint])).to.deep.equal([
+      ['duplicate key "kind", first written at 1:2', undefined],
+    ]);
   });
 
   it('locates a problem inside a text of the second document, or at its key if ambiguous', () => {
