@@ -138,7 +138,7 @@ function unservedLines({ name, reason, resources = [] }) {
 
 /** A label and its lines beside it, wrapped at spaces to the width of the terminal, except commands, which are copied. */
 function rowOf(label, lines) {
-  const width = Math.max(20, (process.stderr.columns ?? Infinity) - 17);
+  const width = Math.max(20, (process.stderr.columns || Infinity) - 17);
   const wrapped = lines.flatMap((line) => {
     if (line.startsWith('npm ')) return line;
     const pieces = [''];

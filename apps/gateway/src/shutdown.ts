@@ -1,5 +1,7 @@
-/** Signals closer together than this are one: a terminal and npm both pass on the same Ctrl-C. */
-const SAME_SIGNAL_MS = 500;
+/** Signals closer together than this are one. */
+const SAME_SIGNAL_MS = 250;
+/** The same for Ctrl-C: the terminal and each program between it and this one pass it on, which takes longer on a busy machine. */
+const SAME_CTRL_C_MS = 1000;
 
 /**
  * Runs `stop` at the first SIGTERM or SIGINT and ends the process with 0 when it is done (1 when it fails);
@@ -7,9 +9,9 @@ const SAME_SIGNAL_MS = 500;
  */
 export function stopOnSignals(stop: () => Promise<void>): () => void {
   let since: number | undefined;
-  const begin = (): void => {
+  const begin = (signal?: NodeJS.Signals): void => {
     if (since !== undefined) {
-      if (Date.now() - since > SAME_SIGNAL_MS) process.exit(143);
+      if (Date.now() - since > (signal === 'SIGINT' ? SAME_CTRL_C_MS : SAME_SIGNAL_MS)) process.exit(143);
       return;
     }
     since = Date.now();
