@@ -1,7 +1,6 @@
 import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
-import { localEndOf } from '../format/local-end.ts';
 import { adoptProxied } from '../format/proxied.ts';
 import { Deadlines } from '../upstream/deadlines.ts';
 import { asksForWebSocket } from '../check/check-head.ts';
@@ -140,8 +139,6 @@ export function createFront(parts: FrontParts) {
     });
   }
   wire(server, serve);
-  // Read now, because a request may be logged after its connection has closed.
-  server.on('connection', localEndOf);
   server.on('clientError', (error: Error, socket) => onClientError(error as ClientError, socket as Socket));
   watchTimeouts(server);
 

@@ -5,7 +5,6 @@ import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { createContext, type Handler, type TlsConfiguration } from '@edge-gateway/core';
 import { createListeners, type Listeners } from '../../../src/index.ts';
-import type { RequestRecord } from '../../../src/format/record.ts';
 import { certificates, secretsOf } from '../../upstream/certificates.ts';
 import { until } from '../../../../../test/parts/until.ts';
 import { listenerOf, snapshotOf } from '../serving.ts';
@@ -50,13 +49,11 @@ describe('TLS handshakes', () => {
   let listeners: Listeners;
   let port: number;
   let served: string[] = [];
-  let refused: RequestRecord[] = [];
   const relays: Relay[] = [];
 
   const handler: Handler = Object.assign(
     ((req, res) => {
       served.push(req.url ?? '');
-      if (req.url === '/destroy') return void req.socket.destroy();
       res.end('hello');
     }) satisfies Handler,
     {
@@ -73,9 +70,8 @@ describe('TLS handshakes', () => {
     secrets.set('two', pair(client));
     secrets.set('mutual', { ...pair(server), 'ca.crt': ca });
     served = [];
-    refused = [];
     listeners = createListeners({
-      router: { listener: () => handler, logRefused: (_name, record) => refused.push(record) },
+      router: { listener: () => handler },
       context,
       host: '127.0.0.1',
       portOf: () => 0,
@@ -292,18 +288,6 @@ describe('TLS handshakes', () => {
       });
     });
   }
-
-  it('make the local address known to the log of a request that is rejected after the connection has closed', async () => {
-    await apply(configuration('one'));
-    const socket = open();
-    await once(socket, 'secureConnect');
-    socket.write(`GET /destroy HTTP/1.1\r\nHost: ${NAME}\r\n\r\nGET / HTTP/1.1\r\nbad\r\n\r\n`);
-    await closed(socket);
-    await until(() => refused.length > 0);
-    expect(served).to.deep.equal(['/destroy']);
-    const { connection } = refused[0]!;
-    expect([connection.localAddress, connection.localPort]).to.deep.equal(['127.0.0.1', port]);
-  });
 
   for (const maxVersion of VERSIONS) {
     for (const secret of [undefined, Buffer.alloc(32, 1)]) {
