@@ -137,7 +137,7 @@ export class FrameReader {
     }
     const dataEnd = Math.min(at + this.#dataLeft, end);
     this.#dataLeft -= dataEnd - at;
-    const paddingEnd = this.#dataLeft > 0 ? dataEnd : Math.min(dataEnd + this.#paddingLeft, end);
+    const paddingEnd = Math.min(dataEnd + this.#paddingLeft, end);
     this.#paddingLeft -= paddingEnd - dataEnd;
     const isComplete = this.#dataLeft === 0 && this.#paddingLeft === 0;
     this.#isInData = !isComplete;

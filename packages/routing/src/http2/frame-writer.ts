@@ -116,7 +116,8 @@ export class FrameWriter {
 
   /** Bytes that wait because the peer does not read. */
   get waitingBytes(): number {
-    return this.#isBlocked ? this.#bytes + this.#text.length : 0;
+    // Data is only taken from streams while the socket takes more.
+    return this.#isBlocked ? this.#text.length : 0;
   }
 
   drained(): void {

@@ -57,11 +57,29 @@ describe('HpackDecoder', () => {
     const adding = Buffer.concat([Buffer.of(0x40, 1), Buffer.from('n'), Buffer.of(1), Buffer.from('v')]);
     for (let i = 0; i < 3; i++) {
       expect(decode(plain).raw).to.deep.equal([':status', '200', 'x-a', 'b']);
-      expect(decode(adding).raw).to.deep.equal(['n', 'v']);
+      for (let j = 0; j < 2; j++) expect(decode(adding).raw).to.deep.equal(['n', 'v']);
     }
-    // Each of the three is an entry of its own.
-    expect(decode(Buffer.of(0xc0)).raw).to.deep.equal(['n', 'v']);
-    expect(() => decode(Buffer.of(0xc1))).to.throw(CompressionError, 'no field has the index 65');
+    // Each of the six is an entry of its own.
+    expect(decode(Buffer.of(0xc3)).raw).to.deep.equal(['n', 'v']);
+    expect(() => decode(Buffer.of(0xc4))).to.throw(CompressionError, 'no field has the index 68');
+  });
+
+  it('empties the table again for an equal block that sets its size', () => {
+    const decode = decoderOf();
+    const emptying = Buffer.concat([Buffer.of(0x20), fields([':status', '200'])]);
+    const adding = Buffer.concat([
+      hex('3fe1 1f'),
+      Buffer.of(0x40, 1),
+      Buffer.from('n'),
+      Buffer.of(1),
+      Buffer.from('v'),
+    ]);
+    for (let i = 0; i < 2; i++) {
+      expect(decode(emptying).raw).to.deep.equal([':status', '200']);
+      expect(() => decode(Buffer.of(0xbe))).to.throw(CompressionError, 'no field has the index 62');
+      expect(decode(adding).raw).to.deep.equal(['n', 'v']);
+      expect(decode(Buffer.of(0xbe)).raw).to.deep.equal(['n', 'v']);
+    }
   });
 
   it('empties the table for an entry that is too large, and for the size 0', () => {

@@ -459,6 +459,96 @@ describe('FrameSession', () => {
     expect(finished).to.be.lessThan(sent);
   });
 
+  it('ends responses that wait behind others when their client leaves', async () => {
+    let closed = 0;
+    let isBlocked = (): boolean => false;
+    const handled: string[] = [];
+    const handler: Handler = (req, res) => {
+      isBlocked = () => req.socket.writableLength > 0;
+      handled.push(req.url!);
+      res.on('close', () => closed++);
+      if (req.url === '/large') res.end(Buffer.alloc(64_000_000));
+      else res.writeHead(204).end();
+    };
+    const { port, close } = await serve(handler, { limits: { http2Server: 'direct' } });
+    whenDone(close);
+    const client = await FrameClient.open(port);
+    client.send(setting(4, 2 ** 30), frame(FRAME.windowUpdate, 0, 0, uint32(2 ** 30)));
+    client.socket.pause();
+    client.send(requestFrame(1, '/large'));
+    await until(() => isBlocked());
+    client.send(requestFrame(3, '/small'), requestFrame(5, '/small'));
+    await until(() => handled.length === 3);
+    client.close();
+    await until(() => closed === 3);
+  });
+
+  it('calls back the writer of a response that is reset before it is sent', async () => {
+    let written = 0;
+    const handler: Handler = (_req, res) => void res.write(Buffer.alloc(1_000_000), () => written++);
+    const { port, close } = await serve(handler, { limits: { http2Server: 'direct' } });
+    whenDone(close);
+    const client = await FrameClient.open(port);
+    client.send(requestFrame(1, '/'));
+    expect(await client.status(1)).to.equal(200);
+    expect(written).to.equal(0);
+    client.send(frame(FRAME.rstStream, 0, 1, uint32(CODE.cancel)));
+    await until(() => written === 1);
+    client.close();
+  });
+
+  it('sends a response of which the client grants one byte at a time', async () => {
+    const body = 'x'.repeat(2_000);
+    const { port } = await start({ respond: (_req, res) => void res.end(body) });
+    const client = await FrameClient.open(port);
+    client.send(setting(4, 0), requestFrame(1, '/'));
+    expect(await client.status(1)).to.equal(200);
+    const sent = (): number =>
+      client.frames.reduce((sum, { type, payload }) => sum + (type === FRAME.data ? payload.length : 0), 0);
+    const grants = Buffer.concat(Array.from({ length: 500 }, () => frame(FRAME.windowUpdate, 0, 1, uint32(1))));
+    for (let expected = 500; expected <= body.length; expected += 500) {
+      client.send(grants);
+      await client.until(() => sent() === expected);
+    }
+    client.close();
+  });
+
+  it('ignores the body of a request whose head is invalid, and serves the next one', async () => {
+    const { port } = await start({ respond: (_req, res) => void res.end('ok') });
+    const client = await FrameClient.open(port);
+    client.send(upload(1, ['X-A', '1']), data(1, PART), data(1, 'x', FLAG.endStream), requestFrame(3, '/'));
+    expect(await client.reset(1)).to.equal(CODE.protocol);
+    expect(await client.status(3)).to.equal(200);
+    client.close();
+  });
+
+  it('closes a connection that sends only padding', async () => {
+    const { port } = await start({ respond: () => {} });
+    const client = await FrameClient.open(port);
+    const padded = frame(FRAME.data, FLAG.padded, 1, Buffer.of(3, 0, 0, 0));
+    client.send(upload(1), ...Array.from({ length: 1_500 }, () => padded));
+    expect(await client.goaway()).to.equal(CODE.calm);
+  });
+
+  it('grants data again that follows, in the same read, what made its handler give up', async () => {
+    const handler = (req: IncomingMessage, res: ServerResponse): void => {
+      if (req.url === '/') req.on('error', () => {}).once('data', () => req.destroy());
+      else req.resume().on('end', () => res.end());
+    };
+    const limits = { http2Server: 'direct', initialConnectionWindowBytes: WINDOW } as const;
+    const { port, close } = await serve(handler, { limits });
+    whenDone(close);
+    const client = await FrameClient.open(port);
+    for (let id = 1; id < 20; id += 2) {
+      client.send(Buffer.concat([upload(id), data(id, 'x'), data(id, PART)]));
+      await client.reset(id);
+    }
+    const head = fields([':method', 'POST'], [':scheme', 'http'], [':path', '/all'], [':authority', 'a']);
+    client.send(frame(FRAME.headers, FLAG.endHeaders, 21, head), data(21, PART), data(21, PART), data(21, '', 1));
+    expect(await client.status(21)).to.equal(200);
+    client.close();
+  });
+
   it('keeps apart the bodies of streams and connections whose frames are mixed', async () => {
     const { port } = await start();
     const clients = await Promise.all([FrameClient.open(port), FrameClient.open(port)]);

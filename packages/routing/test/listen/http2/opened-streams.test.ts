@@ -16,6 +16,13 @@ describe('OpenedStreams', () => {
     expect(ids.filter((id) => streams.isIdle(id))).to.deep.equal([0, 1, 2, 7, 9, 13]);
   });
 
+  it('remembers only some of the skipped numbers', () => {
+    const streams = new OpenedStreams();
+    for (let id = 3; id <= 203; id += 4) streams.open(id);
+    const skipped = Array.from({ length: 51 }, (_, i) => 4 * i + 1);
+    expect(skipped.filter((id) => streams.isIdle(id))).to.deep.equal(skipped.slice(0, 16));
+  });
+
   it('remembers which streams were reset, and treats old ones as reset', () => {
     const streams = new OpenedStreams();
     streams.open(5_001);

@@ -259,6 +259,26 @@ describe('FrameConnection', () => {
     await until(() => total(upstream, 1) === 101_000);
   });
 
+  it('calls back when this part of the body is sent, not one before it', async () => {
+    const upstream = await frameUpstream(() => {});
+    const { connection } = await open(upstream);
+    const stream = connection.request(new Recorder(), POST, WITH_BODY);
+    const sent: string[] = [];
+    stream.write(Buffer.alloc(30_000));
+    stream.write(Buffer.alloc(30_000), () => sent.push('second'));
+    stream.write(Buffer.alloc(30_000));
+    stream.write(Buffer.alloc(30_000), () => sent.push('fourth'));
+    await until(() => total(upstream, 1) === STREAM_WINDOW);
+    expect(sent).to.deep.equal(['second']);
+    const [socket] = upstream.sockets;
+    for (const id of [0, 1]) socket!.write(windowUpdate(id, 40_000));
+    await until(() => total(upstream, 1) === STREAM_WINDOW + 40_000);
+    expect(sent).to.deep.equal(['second']);
+    for (const id of [0, 1]) socket!.write(windowUpdate(id, 40_000));
+    await until(() => sent.length === 2);
+    expect(sent).to.deep.equal(['second', 'fourth']);
+  });
+
   it('sends trailers after the body, and an empty frame without any', async () => {
     const upstream = await frameUpstream(() => {});
     const { connection } = await open(upstream);
@@ -580,12 +600,15 @@ describe('FrameConnection', () => {
         await until(() => received(upstream, FRAME.ping).length === round * 900);
         performance.now = () => now.call(performance) + round * 11_000;
       }
+      expect(connection.destroyed).to.equal(false);
+      // All in one of the periods, which is not the first one.
+      socket!.write(pings);
+      await until(() => received(upstream, FRAME.ping).length === 5 * 900);
+      socket!.write(pings);
+      expect((await closed)!.message).to.equal('too many frames besides requests and responses');
     } finally {
       performance.now = now;
     }
-    expect(connection.destroyed).to.equal(false);
-    for (let round = 1; round <= 3; round++) socket!.write(pings);
-    expect((await closed)!.message).to.equal('too many frames besides requests and responses');
   });
 
   it('closes a connection whose server does not read', async () => {
