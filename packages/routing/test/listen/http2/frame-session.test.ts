@@ -531,16 +531,22 @@ describe('FrameSession', () => {
   });
 
   it('grants data again that follows, in the same read, what made its handler give up', async () => {
+    let begun = 0;
     const handler = (req: IncomingMessage, res: ServerResponse): void => {
-      if (req.url === '/') req.on('error', () => {}).once('data', () => req.destroy());
-      else req.resume().on('end', () => res.end());
+      if (req.url === '/') {
+        req.on('error', () => {}).once('data', () => req.destroy());
+        // It flows from the next turn on.
+        setImmediate(() => begun++);
+      } else req.resume().on('end', () => res.end());
     };
     const limits = { http2Server: 'direct', initialConnectionWindowBytes: WINDOW } as const;
     const { port, close } = await serve(handler, { limits });
     whenDone(close);
     const client = await FrameClient.open(port);
     for (let id = 1; id < 20; id += 2) {
-      client.send(Buffer.concat([upload(id), data(id, 'x'), data(id, PART)]));
+      client.send(upload(id));
+      await until(() => begun === (id + 1) / 2);
+      client.send(Buffer.concat([data(id, 'x'), data(id, PART)]));
       await client.reset(id);
     }
     const head = fields([':method', 'POST'], [':scheme', 'http'], [':path', '/all'], [':authority', 'a']);
