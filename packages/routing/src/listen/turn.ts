@@ -13,12 +13,12 @@ type Writing = ServerResponse & { _onPendingData(bytes: number): void };
  * `onTimeout` is called when the connection was idle for too long.
  */
 export function inTurn(connection: Connection, onTimeout: () => void, serve: () => void): void {
-  const { socket, res = connection.waiting[0]?.res } = connection;
-  if (!res) return serve();
+  const { socket, waiting } = connection;
+  if (!connection.res && waiting.length === 0) return serve();
   const { destroySoon } = socket;
   // As long as there is this listener, the bytes after the request stay in the buffer, and a reset of the client is noticed.
   const keep = (): void => {};
-  const drained = (): void => (res as Writing)._onPendingData(0);
+  const drained = (): void => (connection.res as Writing | undefined)?._onPendingData(0);
   const abort = (): void => void connection.res?.destroy();
   const stop = (): void => {
     socket.off('readable', keep).off('drain', drained).off('timeout', expire).off('close', abort);
@@ -34,7 +34,7 @@ export function inTurn(connection: Connection, onTimeout: () => void, serve: () 
     stop();
     linger(socket);
   };
-  connection.waiting.push({
+  waiting.push({
     serve() {
       stop();
       serve();
