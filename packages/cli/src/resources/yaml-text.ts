@@ -9,8 +9,8 @@ const OWN_REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the value of a YAML text with one document; `undefined` if it contains only comments. An error has the given code, and says where `file` is wrong,
- * in the words of the gateway.
+ * Returns the value of a YAML text with one document; `undefined` if it contains only comments. An error has the given code, and says what is wrong
+ * in `file`, and where, in the words of the gateway.
  */
 export function parseYamlText(text: string, file: string, code: CliErrorCode): unknown {
   try {
@@ -30,5 +30,5 @@ function problemOf(text: string, file: string, error: unknown): string {
     return formatIssue({ code: issue.code, severity, origin, path, message, ...(hint !== undefined && { hint }) });
   }
   const { line, col } = linePos?.[0] ?? { line: 1, col: 1 };
-  return `${formatOrigin({ file, line, column: col })}  ${OWN_REASONS[code] ?? 'the text is not valid YAML from here'}`;
+  return `${formatOrigin({ file, line, column: col })}  ${OWN_REASONS[code] ?? 'the text is not valid YAML from here on'}`;
 }

@@ -24,8 +24,8 @@ export function yamlSyntaxProblem(found: Found): TextProblem {
 
 const KEY_AND_VALUE = 'write "key: value", with a space after the colon';
 const QUOTE_VALUE = 'put the value in quotes';
-const UNKNOWN: Sentence = { message: 'the document is not valid YAML from here' };
-const WITHOUT_COLON: Sentence = { message: 'neither a key with a value nor part of a text', hint: KEY_AND_VALUE };
+const UNKNOWN: Sentence = { message: 'the document is not valid YAML from here on' };
+const WITHOUT_COLON: Sentence = { message: 'this line is not a key with a value', hint: KEY_AND_VALUE };
 const ESCAPED = 'write it as an escape in double quotes';
 
 /** By the message of the parser. Its parts are in the order of the parser's source. */
@@ -69,7 +69,7 @@ const SENTENCES: readonly (readonly [pattern: RegExp, sentence: Sentence | ((fou
     /^alias node should not have|^duplication of (?:an anchor|a tag) property/,
     {
       message: 'more than one tag, anchor or alias in front of a value',
-      hint: 'leave one, or put the value in quotes',
+      hint: 'keep one, or put the value in quotes',
     },
   ],
   [
@@ -98,14 +98,16 @@ function describeEntry({ text, offset }: Found): Sentence {
   if (isReserved(before, sign)) return unquoted(sign);
   const own = before.replace(/^ *(?:- +)*/, '');
   if (!/: |^["'[{]/.test(own)) {
-    const hint = 'begin all keys of one object in the same column, deeper than the key of the object';
+    const hint = 'begin all keys of an object in the same column, deeper than the key above them';
     return { message: 'wrong indentation', hint, offset: contentStart(text, offset) };
   }
   if (sign === ':') {
     const hint = 'put the value in quotes, or the inner key on a line of its own';
     return { message: 'a second ": " in one line', hint };
   }
-  return { message: 'text after the end of a value', hint: 'put the whole value in quotes' };
+  const quote = /^(?:[^"'[{]*: +)?(["'])/.exec(own)?.[1];
+  const inside = quote && `, and write ${quote === '"' ? String.raw`\"` : "''"} for a ${quote} in it`;
+  return { message: 'text after the end of a value', hint: `put the whole value in quotes${inside ?? ''}` };
 }
 
 /** Returns true for a value that begins with a sign that YAML reserves. */
@@ -123,7 +125,7 @@ function describeRest({ text, offset }: Found): Sentence {
   if (isReserved(text.slice(lineStart(text, offset), offset), sign)) return unquoted(sign);
   if (sign === ':' && contentStart(text, offset) < offset)
     return { ...WITHOUT_COLON, offset: lastContentBefore(text, offset) };
-  const hint = 'indent it like the lines above; begin another document with ---';
+  const hint = 'indent it like the lines above, or begin another document with ---';
   return { message: 'this line does not belong to the list or object above', hint };
 }
 
@@ -131,9 +133,10 @@ function describeMissingComma({ text, offset }: Found): Sentence {
   const sign = text[offset] ?? '';
   if (sign === ']' || sign === '}') {
     const other = sign === ']' ? '}' : ']';
-    return { message: `"${sign}" closes what "${other}" must close`, hint: `write "${other}"` };
+    const what = sign === ']' ? 'an object' : 'a list';
+    return { message: `${what} must end with "${other}", not with "${sign}"`, hint: `write "${other}"` };
   }
-  const hint = 'write [1, 2] or { a: 1, b: 2 }; put texts with brackets, commas or ": " in quotes';
+  const hint = 'write [1, 2] or { a: 1, b: 2 }; put text with brackets, commas or ": " in quotes';
   return { message: 'no comma between two entries', hint };
 }
 
@@ -147,6 +150,14 @@ function describeEscape({ text, offset }: Found): Sentence {
 
 const CLOSERS = ['"', "'", ']', '}', '}]', ']}', '"]', "']", '"}', "'}", '"}]', "'}]"];
 
+/** What each closer ends, in full and in short. */
+const OPEN: Readonly<Record<string, readonly [string, string]>> = {
+  '"': ['a text in double quotes', 'text'],
+  "'": ['a text in single quotes', 'text'],
+  ']': ['a list', 'list'],
+  '}': ['an object', 'object'],
+};
+
 /** A text in quotes or a list or object in brackets that does not end: its position is where it begins. */
 function describeOpen({ text, offset }: Found): Sentence {
   const part = text.slice(0, offset).trimEnd();
@@ -155,8 +166,8 @@ function describeOpen({ text, offset }: Found): Sentence {
       const begin = beginOf(part, closers);
       if (begin === undefined) continue;
       const closer = closers[0]!;
-      const what = /["']/.test(closer) ? `a text in ${closer} quotes` : closer === ']' ? 'a list' : 'an object';
-      const hint = `add the closing ${closer}, or indent its further lines deeper`;
+      const [what, rest] = OPEN[closer]!;
+      const hint = `add the closing ${closer}, or indent the rest of the ${rest} deeper`;
       return { message: `${what} is not closed`, hint, offset: begin };
     }
   const message = 'a text in quotes, or a list or object in brackets, is not closed';
@@ -205,7 +216,7 @@ function contentStart(text: string, offset: number): number {
   return start + /^ */.exec(text.slice(start, offset))![0].length;
 }
 
-/** Returns the same for the last line with content above. */
+/** Returns the same for the last line above that has content. */
 function lastContentBefore(text: string, offset: number): number {
   const above = text.slice(0, lineStart(text, offset)).trimEnd();
   return contentStart(text, above.length);

@@ -12,15 +12,16 @@ function problemOf(text: string): string {
   return `${origin.line}:${origin.column} ${message} (${hint})`;
 }
 
-const KEYS = 'begin all keys of one object in the same column, deeper than the key of the object';
+const KEYS = 'begin all keys of an object in the same column, deeper than the key above them';
 const KEY_AND_VALUE = 'write "key: value", with a space after the colon';
-const further = (sign: string): string => `add the closing ${sign}, or indent its further lines deeper`;
-const REST = 'indent it like the lines above; begin another document with ---';
-const COMMA = 'write [1, 2] or { a: 1, b: 2 }; put texts with brackets, commas or ": " in quotes';
+const further = (sign: string, what = 'text'): string =>
+  `add the closing ${sign}, or indent the rest of the ${what} deeper`;
+const REST = 'indent it like the lines above, or begin another document with ---';
+const COMMA = 'write [1, 2] or { a: 1, b: 2 }; put text with brackets, commas or ": " in quotes';
 const BLOCK = 'write |, |- or |+, and the text on the next line';
 const TAG = 'an unknown or invalid tag (remove it, or put the value in quotes if it begins with "!")';
 const DIRECTIVE = 'an invalid directive (a line that begins with "%" is a directive: put the value in quotes)';
-const MANY = 'more than one tag, anchor or alias in front of a value (leave one, or put the value in quotes)';
+const MANY = 'more than one tag, anchor or alias in front of a value (keep one, or put the value in quotes)';
 
 const MISTAKES: readonly (readonly [name: string, text: string, problem: string])[] = [
   ['a key below a value', 'a: 1\n b: 2\n', `2:2 wrong indentation (${KEYS})`],
@@ -32,17 +33,26 @@ const MISTAKES: readonly (readonly [name: string, text: string, problem: string]
     'x: 1\na: b: c\n',
     '2:5 a second ": " in one line (put the value in quotes, or the inner key on a line of its own)',
   ],
-  ['text after quotes', 'a: "x" y\n', '1:8 text after the end of a value (put the whole value in quotes)'],
+  [
+    'text after quotes',
+    'a: "x" y\n',
+    String.raw`1:8 text after the end of a value (put the whole value in quotes, and write \" for a " in it)`,
+  ],
   [
     'text after quotes in a list',
     'a:\n  - "x" y\n',
-    '2:9 text after the end of a value (put the whole value in quotes)',
+    String.raw`2:9 text after the end of a value (put the whole value in quotes, and write \" for a " in it)`,
+  ],
+  [
+    'text after quotes in brackets',
+    'a: ["x"] y\n',
+    '1:10 text after the end of a value (put the whole value in quotes)',
   ],
   ['text after brackets', 'regex: [a-z]+\n', '1:13 text after the end of a value (put the whole value in quotes)'],
   [
     'an apostrophe in single quotes',
     "a: 'it's'\n",
-    '1:8 text after the end of a value (put the whole value in quotes)',
+    "1:8 text after the end of a value (put the whole value in quotes, and write '' for a ' in it)",
   ],
   ['a value with @', 'a: @b\n', '1:4 a value must not begin with "@" outside of quotes (put the value in quotes)'],
   ['an item with %', 'a:\n  - %b\n', '2:5 a value must not begin with "%" outside of quotes (put the value in quotes)'],
@@ -68,29 +78,29 @@ const MISTAKES: readonly (readonly [name: string, text: string, problem: string]
     'a:\n  - [x]\n   - y\n',
     '3:4 wrong indentation of a list item (begin all items of a list in the same column)',
   ],
-  ['double quotes that do not end', 'a: "x\nb: 1\n', `1:4 a text in " quotes is not closed (${further('"')})`],
-  ['double quotes at the end', 'a: 1\nb: "x\n', `2:4 a text in " quotes is not closed (${further('"')})`],
-  ['single quotes that do not end', "a:\n  b: 'x\n  c: 1\n", `2:6 a text in ' quotes is not closed (${further("'")})`],
-  ['a list that does not end', 'a: [1, 2\nb: 1\n', `1:4 a list is not closed (${further(']')})`],
-  ['an object that does not end', 'a: { b: 1\nc: 2\n', `1:4 an object is not closed (${further('}')})`],
-  ['an object in a list', 'a:\n  b: [{ c: 1\n  d: 1\n', `2:7 an object is not closed (${further('}')})`],
-  ['a list after another', 'a: [[1], [2]\n', `1:4 a list is not closed (${further(']')})`],
-  ['quotes in a list', 'a: ["x, y]\nb: 1\n', `1:5 a text in " quotes is not closed (${further('"')})`],
-  ['no comma', 'a: { b: 1 c: 2 }\n', `1:12 no comma between two entries (${COMMA})`],
-  ['the wrong bracket', 'a: [1, 2}\n', '1:9 "}" closes what "]" must close (write "]")'],
-  ['two commas', 'a: [1,, 2]\n', '1:7 a comma without an entry before it (remove the comma)'],
+  ['double quotes that do not end', 'a: "x\nb: 1\n', `1:4 a text in double quotes is not closed (${further('"')})`],
+  ['double quotes at the end', 'a: 1\nb: "x\n', `2:4 a text in double quotes is not closed (${further('"')})`],
   [
-    'no space after the colon',
-    'x: 1\na:1\nb: 2\n',
-    `2:1 neither a key with a value nor part of a text (${KEY_AND_VALUE})`,
+    'single quotes that do not end',
+    "a:\n  b: 'x\n  c: 1\n",
+    `2:6 a text in single quotes is not closed (${further("'")})`,
   ],
-  ['no space in the first line', 'a:1\nb: 2\n', `1:1 neither a key with a value nor part of a text (${KEY_AND_VALUE})`],
-  ['no colon', 'x: 1\na\nb: 2\n', `2:1 neither a key with a value nor part of a text (${KEY_AND_VALUE})`],
-  ['no colon in the last line', 'x: 1\na\n', `2:1 neither a key with a value nor part of a text (${KEY_AND_VALUE})`],
+  ['a list that does not end', 'a: [1, 2\nb: 1\n', `1:4 a list is not closed (${further(']', 'list')})`],
+  ['an object that does not end', 'a: { b: 1\nc: 2\n', `1:4 an object is not closed (${further('}', 'object')})`],
+  ['an object in a list', 'a:\n  b: [{ c: 1\n  d: 1\n', `2:7 an object is not closed (${further('}', 'object')})`],
+  ['a list after another', 'a: [[1], [2]\n', `1:4 a list is not closed (${further(']', 'list')})`],
+  ['quotes in a list', 'a: ["x, y]\nb: 1\n', `1:5 a text in double quotes is not closed (${further('"')})`],
+  ['no comma', 'a: { b: 1 c: 2 }\n', `1:12 no comma between two entries (${COMMA})`],
+  ['the wrong bracket', 'a: [1, 2}\n', '1:9 a list must end with "]", not with "}" (write "]")'],
+  ['two commas', 'a: [1,, 2]\n', '1:7 a comma without an entry before it (remove the comma)'],
+  ['no space after the colon', 'x: 1\na:1\nb: 2\n', `2:1 this line is not a key with a value (${KEY_AND_VALUE})`],
+  ['no space in the first line', 'a:1\nb: 2\n', `1:1 this line is not a key with a value (${KEY_AND_VALUE})`],
+  ['no colon', 'x: 1\na\nb: 2\n', `2:1 this line is not a key with a value (${KEY_AND_VALUE})`],
+  ['no colon in the last line', 'x: 1\na\n', `2:1 this line is not a key with a value (${KEY_AND_VALUE})`],
   [
     'no colon at the end of an object',
     'a:\n  b: 1\n  c\nd: 1\n',
-    `3:3 neither a key with a value nor part of a text (${KEY_AND_VALUE})`,
+    `3:3 this line is not a key with a value (${KEY_AND_VALUE})`,
   ],
   ['no space after a key in quotes', '"a":1\n', `1:5 no space after the colon (${KEY_AND_VALUE})`],
   ['a key after a list', '- a\nb: 1\n', `2:1 this line does not belong to the list or object above (${REST})`],
@@ -171,7 +181,7 @@ describe('yamlSyntaxProblem', () => {
     expect(yamlSyntaxProblem({ reason: 'new in the next version', text: 'a', offset: 0 })).to.deep.equal({
       code: 'YAML_SYNTAX',
       offset: 0,
-      message: 'the document is not valid YAML from here',
+      message: 'the document is not valid YAML from here on',
     });
   });
 
