@@ -231,7 +231,7 @@ const http = f.block({
   wasm: f.anything('WebAssembly filters.', f.leftOut),
   proxyLatency: f.of(
     latency,
-    'Measures the time spent in the proxy. Not supported: the points in time at which it is measured are not documented. The access log has the times of a request.',
+    'Measures the time spent in the proxy, between points in time that are not documented. The access log has the times of a request.',
     f.leftOut,
   ),
   sanitizeClusterHeader: f.flag('Removes the `clusterHeader` of a route from client requests.'),

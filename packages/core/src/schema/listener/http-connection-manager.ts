@@ -81,7 +81,7 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
   acceptHttp10: f.flag('Accepts HTTP/1.0 requests.'),
   defaultHostForHttp10: f.text('Host for HTTP/1.0 requests without one.'),
   allowChunkedLength: f.flag(
-    'Accepts requests with both `content-length` and chunks. Not supported: such a request can smuggle another one past the gateway.',
+    'Accepts requests with both `content-length` and chunks, which can smuggle another request past the gateway.',
     f.refused,
   ),
   enableTrailers: f.flag(

@@ -94,7 +94,7 @@ const fields = f.block(f.oneOf(['httpHealthCheck', 'tcpHealthCheck', 'grpcHealth
     authority: f.text('`:authority` of a check. Default: the cluster name.'),
     initialMetadata: headers('Metadata to add to a check.'),
   }),
-  customHealthCheck: f.group('Not supported: a checker of a proxy extension.', {
+  customHealthCheck: f.group('A checker of a proxy extension.', {
     name: f.text('Name of the checker.'),
     config: f.anything('Its settings.'),
     typedConfig: f.map(f.anything(), 'Its settings, typed.'),
