@@ -65,7 +65,7 @@ export interface RoleProcess {
 export interface RunningRole {
   /** Ports and problems, for the log line `ready` and for the parent process. */
   readonly facts: Readonly<Record<string, unknown>>;
-  /** More for the parent process, which the log has in lines of their own. Default: nothing. */
+  /** Further facts for the parent process, which the log has in lines of their own. Default: none. */
   readonly details?: RunningRole['facts'];
   /** False if it runs, but something that the resources require is missing; `facts` name it. */
   readonly isReady: boolean;

@@ -3,10 +3,10 @@ import { registerHooks } from 'node:module';
 /** The folder with the compiled modules of a package. */
 const COMPILED = '/dist/';
 const OWN_PACKAGES = '@edge-gateway/';
-/** What `node:http` exports of the `fetch` of Node.js, by getters that load it. */
+/** Exports of `node:http` that belong to the `fetch` of Node.js: their getters load it. */
 const FETCH_EXPORTS = ['WebSocket', 'CloseEvent', 'MessageEvent'];
 
-/** Shortens the imports of this program. Call it before other modules are imported. */
+/** Makes the imports of this program faster. Call it before other modules are imported. */
 export async function importQuickly(): Promise<void> {
   resolveOwnModules();
   await importHttp();
@@ -39,7 +39,7 @@ function folderOf(url: string): string {
 }
 
 /**
- * Imports `node:http` without the `fetch` of Node.js, which this program does not use: an import reads all exports, and so their getters. Later
+ * Imports `node:http` without the `fetch` of Node.js, which this program does not use: an import reads all exports, and so calls their getters. Later
  * imports of these names from `node:http` return `undefined`; they remain properties of the module, and global.
  */
 async function importHttp(): Promise<void> {

@@ -9,7 +9,7 @@ const GROWN_BYTES = 8 * MEGABYTE;
 const FIRST_FACTOR = 4;
 /** Elements of 64 KB, and how many of them are allocated at most: V8 lets the young generation grow when as much has survived as it can hold. */
 const [ELEMENTS, MAX_ARRAYS] = [8 * 1024, 128];
-/** Time between looks at the size, in milliseconds. */
+/** Interval between checks of the size, in milliseconds. */
 const CHECK_MS = 5_000;
 const SIZE_FLAG = /--(?:max|min)[-_]semi[-_]space[-_]size|--semi[-_]space[-_]growth[-_]factor/;
 

@@ -13,7 +13,7 @@ function optionsOf(command: Command): Option[] {
   return [...command.options, ...command.commands.flatMap(optionsOf)];
 }
 
-/** Returns the words in front of a call that are names of commands. */
+/** Returns the command names at the beginning of a call. */
 function wordsOf(command: Command, [word, ...rest]: readonly string[]): string[] {
   const found = command.commands.find((each) => each.name() === word || each.aliases().includes(word ?? ''));
   return found ? [word!, ...wordsOf(found, rest)] : [];

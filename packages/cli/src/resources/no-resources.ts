@@ -12,6 +12,6 @@ export function countResources({ resources, statuses }: Pick<ControlPlaneState, 
  * A gateway starts with an empty directory, because its resources may come later.
  */
 export function noResources(paths: readonly string[], { issues }: Pick<ControlPlaneState, 'issues'>): Error {
-  const looked = issues.length === 0 ? ' (no *.yaml, *.yml or *.json file)' : '';
-  return cliError('ERR_CLI_NOT_FOUND', `no resources found in ${paths.join(', ')}${looked}`);
+  const searched = issues.length === 0 ? ' (no *.yaml, *.yml or *.json file)' : '';
+  return cliError('ERR_CLI_NOT_FOUND', `no resources found in ${paths.join(', ')}${searched}`);
 }

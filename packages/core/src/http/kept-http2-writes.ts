@@ -39,7 +39,7 @@ function keepWrites(message: unknown): void {
   const { _write: write, _writev: writev } = stream;
   stream._write = (chunk, encoding, done) => {
     if (hasCopies(stream)) return write.call(stream, chunk, encoding, done);
-    // Also Node keeps a buffer for a string.
+    // Node itself keeps a buffer for a string, too.
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk;
     write.call(stream, bytes, 'buffer' as BufferEncoding, whileSending(stream, bytes, done));
   };
@@ -68,7 +68,7 @@ function whileSending(stream: Writing, data: unknown, done: Done): Done {
 
 function keep(session: Http2Session, before: number, data: unknown): void {
   const { bytesWritten } = session.socket;
-  // Node passes on more only when all before was sent.
+  // Node passes on more only when everything before it has been sent.
   if (bytesWritten === before) return;
   let known = kept.get(session);
   if (known?.bytesWritten !== bytesWritten) kept.set(session, (known = { bytesWritten, data: [] }));

@@ -43,7 +43,7 @@ export function createReport(log: Logger): Report {
   };
 }
 
-/** Returns the message of an error; a connection to several addresses has those of the first. */
+/** Returns the message of an error. If connections to several addresses failed, it is that of the first. */
 function reasonOf(error: unknown): string {
   const { message, errors, code } = error as Partial<AggregateError> & { code?: unknown };
   return message || (errors?.[0] as Error | undefined)?.message || String(code ?? error);

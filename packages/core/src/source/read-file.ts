@@ -35,9 +35,9 @@ export function readRegularFile(path: string, maxBytes: number, flags = 0, check
   }
 }
 
-/** Reads a file whose size is known, with fewer calls of the system than `readFileSync`: directories contain thousands of small files. */
+/** Reads a file whose size is known, with fewer system calls than `readFileSync`: directories contain thousands of small files. */
 function readOpened(file: number, size: number): Buffer {
-  // Files of the kernel have no size.
+  // Virtual files of the kernel report no size.
   if (size === 0) return readFileSync(file);
   const bytes = Buffer.allocUnsafeSlow(size);
   let length = 0;

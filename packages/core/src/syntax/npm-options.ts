@@ -6,7 +6,7 @@ export interface ProgramOption {
   readonly long?: string | undefined;
 }
 
-/** Options that npm has too, or had: their variables may come from its own configuration, such as the proxy of a company. */
+/** Options that npm has too, or once had: their variables may come from its own configuration, such as the proxy of a company. */
 const ALSO_OF_NPM: ReadonlySet<string> = new Set([
   '--all',
   '--description',
@@ -29,8 +29,8 @@ const ALSO_OF_NPM: ReadonlySet<string> = new Set([
 const PLAIN_VALUE = /^[\w./,:-]+$/;
 
 /**
- * Returns an error message if npm kept options for itself that a script was to receive: without `--` in front of them, npm passes options only as
- * variables. `words` are the words of the program in front of its options. Returns `undefined` if npm did not start this process.
+ * Returns an error message if npm kept options that were meant for a script: without `--` before them, npm passes options only as
+ * variables. `words` are the words of the program before its options. Returns `undefined` if npm did not start this process.
  */
 export function optionsKeptByNpm(
   options: Iterable<ProgramOption>,

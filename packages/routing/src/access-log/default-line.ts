@@ -122,7 +122,7 @@ const STATUS_COLORS: Readonly<Record<number, 'green' | 'cyan' | 'yellow'>> = {
   4: 'yellow',
 };
 
-/** Returns milliseconds with one decimal, if it is not 0. Numbers that are whole become text faster. */
+/** Returns milliseconds with one decimal, if it is not 0. Whole numbers are converted to text faster. */
 function tenths(milliseconds: number): string {
   const all = Math.round(milliseconds * 10);
   const rest = all % 10;

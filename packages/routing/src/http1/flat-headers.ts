@@ -54,7 +54,7 @@ function removeFrom(flat: string[], start: number, isRemoved: (name: string) => 
     }
     kept += 2;
   }
-  // Even to the same value, setting the length is slow.
+  // Setting the length is slow, even to the same value.
   if (kept < flat.length) flat.length = kept;
 }
 

@@ -38,7 +38,7 @@ const ROLES = new Set<string>([
   'content-type',
 ] satisfies HeaderRole[]);
 
-/** Returns what is known of a header by its name, in any case. */
+/** Returns what is known about a header name, in any case. */
 export const headerName: (name: string) => HeaderName = cachedByName((name) => {
   const lower = name.toLowerCase();
   const isFraming = lower === 'content-length' || lower === 'expect' || isHopByHop(lower);

@@ -32,7 +32,7 @@ class QueuedText implements WriteObserver {
     this.#socket = socket;
     this.#callback = callback;
     this.#length = head.length + (body === undefined ? 0 : bodyLength(body));
-    // In a slot, strings need not be joined, nor bytes become a string.
+    // In a slot, strings need not be joined, and bytes need not be converted to a string.
     if (this.#length <= SLOT_BYTES) fillSlot((this.#slot = takeSlot()), head, body);
     else this.#text = join(head, body);
   }

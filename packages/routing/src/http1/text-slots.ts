@@ -1,16 +1,16 @@
 import type { BodyBytes } from './body-bytes.ts';
 
-/** Size of a slot in bytes. The connection to a client that does not read keeps one. */
+/** Size of a slot in bytes. The connection of a client that does not read occupies one. */
 export const SLOT_BYTES = 4 * 1024;
 /** Maximum number of slots that wait to be reused. */
 const MAX_FREE = 32;
 
 const free: Buffer[] = [];
 
-/** Returns a buffer for a short message, which its only user gives back to {@link releaseSlot} or drops. */
+/** Returns a buffer for a short message. Its only user passes it to {@link releaseSlot}, or drops it. */
 export const takeSlot = (): Buffer => free.pop() ?? Buffer.allocUnsafeSlow(SLOT_BYTES);
 
-/** Makes a slot available again, whose data is no longer needed. */
+/** Makes a slot available again. Its data must no longer be needed. */
 export function releaseSlot(slot: Buffer): void {
   if (free.length < MAX_FREE) free.push(slot);
 }

@@ -11,9 +11,9 @@ import type { ListenLimits } from './limits.ts';
  */
 const MAX_WAITING = 1_024;
 
-/** A request, or bytes that are none, received before the response to an earlier request has ended. */
+/** A request, or bytes that are not a request, received before the response to an earlier request has ended. */
 export interface Waiting {
-  /** Missing for upgrades, and for bytes that are no request. */
+  /** Missing for upgrades, and for bytes that are not a request. */
   readonly req?: IncomingMessage | undefined;
   readonly res?: ServerResponse | undefined;
   /** True for bytes that cannot be parsed: nothing can follow them. */
@@ -26,7 +26,7 @@ export interface Waiting {
 export class Connection {
   readonly socket: Socket;
   readonly limits: ListenLimits;
-  /** Number of requests that were served, or are. */
+  /** Number of requests that were served or are being served. */
   requests = 0;
   /** Number of requests that were not served, because the connection closes with an earlier response. */
   dropped = 0;
@@ -34,8 +34,8 @@ export class Connection {
   req: IncomingMessage | undefined;
   res: ServerResponse | undefined;
   /**
-   * What follows it, if the client does not wait for responses, oldest first. Requests are served one after the other: they may depend on each
-   * other (RFC 9112 9.3.2).
+   * The requests behind it, oldest first, if the client does not wait for responses. They are served one after the other, because they may
+   * depend on each other (RFC 9112 9.3.2).
    */
   readonly waiting: Waiting[] = [];
   /** True if that request reached the handler, which counts it. */
@@ -50,7 +50,7 @@ export class Connection {
   openUntil = 0;
   readonly openedAt = performance.now();
   upgraded = false;
-  /** True while bytes that the client has sent behind the current request wait outside of the parser. */
+  /** True while bytes behind the current request wait outside of the parser. */
   isBehind = false;
   /** End of its last response, in milliseconds of the monotonic clock. */
   idleSince = performance.now();
@@ -76,7 +76,7 @@ export function trackConnection(socket: Socket, limits: ListenLimits): Connectio
   return connection;
 }
 
-/** Closes a connection when everything was sent. A client that is still sending must be able to read the response meanwhile. */
+/** Closes a connection when everything has been sent. A client that is still sending must be able to read the response. */
 function destroyWhenSent(this: Carrier): void {
   const connection = this[CONNECTION];
   if (connection && (connection.isBehind || isReceiving(connection))) linger(this);
@@ -98,7 +98,7 @@ export const acceptsRequests = (connection: Connection): boolean =>
 export const isCut = ({ waiting }: Connection): boolean => waiting.length > 0 && waiting.at(-1)!.isCut === true;
 
 /**
- * Rejects what follows the complete requests of a connection: calls `serve` behind their responses, with the last request if it is
+ * Rejects what follows the complete requests of a connection: calls `serve` after their responses, with the last request if it is
  * incomplete.
  */
 export function cutBehind({ waiting }: Connection, serve: (cut: Pick<Waiting, 'req' | 'res'>) => void): void {

@@ -238,7 +238,7 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
   }
 }
 
-/** What an accepted request has besides its head. */
+/** The parts of an accepted request besides its head. */
 interface AcceptedParts {
   readonly prepare: typeof continueWhenRead | undefined;
   /** Missing unless the body is chunked. */
@@ -247,7 +247,7 @@ interface AcceptedParts {
 
 /** A body that is checked while it is received. */
 interface WatchedBody {
-  /** What is wrong with it, before there was {@link report}. */
+  /** The problem, if it was found before {@link report} was set. */
   problem?: Refusal;
   report?: (problem: Refusal) => void;
 }

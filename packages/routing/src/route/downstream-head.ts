@@ -95,7 +95,7 @@ export function sanitizeRequestHead(
 ): DownstreamHead {
   const head = new DownstreamHead(incoming.method ?? 'GET', incoming.url ?? '/');
   const found = new Found();
-  // The place of Host, which is known later.
+  // A placeholder for Host, whose value is known later.
   const headers = (head.headers = ['host', '']);
   endToEnd(incoming.rawHeaders, settings, found, headers);
   if (found.connection !== undefined && !PLAIN_CONNECTION_VALUES.has(found.connection))
@@ -125,7 +125,7 @@ function announce(headers: string[], names: string, { trailers }: ManagerSetting
   if (value !== '') headers.push('trailer', value);
 }
 
-/** Adds the headers that are forwarded to `headers`, and what the others say to `found`. */
+/** Adds forwarded headers to `headers`, and records the others in `found`. */
 function endToEnd(raw: readonly string[], settings: ManagerSettings, found: Found, headers: string[]): void {
   for (let i = 0; i < raw.length; i += 2) {
     const value = raw[i + 1]!;

@@ -105,7 +105,7 @@ function resetOf(code: RoutingErrorCode, flags: string, reset: ResetReason, tran
   return { failure: failureOf(code), flags, details, reset };
 }
 
-/** Codes of TLS contain an underscore. */
+/** TLS error codes contain an underscore. */
 const DNS_CODE = /^E[A-Z]+$/;
 
 function connectFailure(error: Error, code: string): string {

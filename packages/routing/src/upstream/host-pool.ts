@@ -50,7 +50,7 @@ export abstract class HostPool {
     this.host.cxConnectFail++;
   }
 
-  /** Counts a request that waits for a connection. Returns false if it must not, because `waiting` others do. */
+  /** Counts a request that waits for a connection. Returns false if it must not wait, because `waiting` others already do. */
   protected countWaiting(waiting: number): boolean {
     if (waiting >= this.settings.maxPending) {
       this.stats.rqPendingOverflow.value++;

@@ -112,7 +112,7 @@ export function buildListener(gateway: UsedGateway, context: ListenerContext, pa
   const maxDirectBodyBytes = spec.routeOptions?.maxDirectResponseBodySizeBytes ?? DEFAULTS.directBodyBytes;
   const { extauth, ratelimitServer } = spec.httpGateway?.options ?? {};
   const hostOwner = { logName: `${ref.name}_${proxy}`, maxDirectBodyBytes, extauth, ratelimitServer };
-  // The parts of a listener select in other ways.
+  // Parts of a listener select virtual services in other ways.
   const builds =
     (part ? undefined : buildChanged(selected, hostOwner, context, known)) ??
     buildAll(selected, hostOwner, context, known);

@@ -12,8 +12,8 @@ import { PlainResponse } from './plain-response.ts';
 import { drained, readInto } from './user-buffer.ts';
 
 /**
- * Maximum size, and number of parts, of what is read during a response. Beyond that the system keeps what the client sends, but does not report
- * that it disconnects.
+ * Maximum size, and number of reads, of what is received during a response. Beyond that the system keeps what the client sends, but does not
+ * report that it disconnects.
  */
 const MAX_HELD_BYTES = 64 * 1024;
 const MAX_HELD_PARTS = 64;
@@ -109,7 +109,7 @@ export class PlainConnection implements Limited {
     return true;
   };
 
-  /** Serves what is between two offsets of a buffer, which is used again after the call unless it `isOwned`. */
+  /** Serves the bytes between two offsets of a buffer, which is reused after the call unless it `isOwned`. */
   #serveFrom(buffer: Buffer, start: number, end: number, isOwned: boolean): void {
     // A request that follows the last response is not served.
     if (!acceptsRequests(this.#connection) || !this.#socket.writable) return;
@@ -172,7 +172,7 @@ export class PlainConnection implements Limited {
     this.#held = [];
     this.#heldBytes = 0;
     this.#connection.isBehind = false;
-    // Reads on, if it had stopped.
+    // Resumes reading, if it had stopped.
     this.#socket.read(0);
     this.#serveFrom(bytes, 0, bytes.length, true);
   }

@@ -6,7 +6,7 @@ const FREE_BYTES = 64 * 1024;
 const FRAME_BYTES = 320;
 /** Allowance for window updates, which clients send for received data. */
 const SENT_SHARE = 8;
-/** The part of the maximum of unread bytes that may arrive per check, however long this goes on. */
+/** The maximum of unread bytes divided by this may arrive per check, for any number of checks. */
 const UNREAD_SHARE = 8;
 
 /**
@@ -22,7 +22,7 @@ export class FrameBudget {
   #unread = 0;
   #unreadBefore = 0;
   readonly #maxUnread: number;
-  /** How many of them are still accepted: nothing shows whether what arrives belongs to a body. */
+  /** How many of them are still accepted: Node does not report whether the bytes that arrive belong to a body. */
   #unreadLeft: number;
 
   /** `maxUnread` is the maximum number of bytes of bodies that may arrive at once although they are not read. */
