@@ -78,6 +78,8 @@ describe('a restart while a resource is invalid', () => {
       expect(gateway.errors).to.not.contain('no last good version');
       // A file with another name, and one that cannot be read at all.
       await restart(() => renameSync(join(gateway.dir, 'a.yaml'), join(gateway.dir, 'b.yaml')));
+      // A second after the start.
+      await until(() => saved('b.yaml'), 'the new name');
       await restart(() => gateway.write('b.yaml', 'kind: ['));
       over.abort();
       await requests;
