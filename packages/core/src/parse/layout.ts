@@ -17,6 +17,9 @@ export const MAX_ALIASES = 100;
 /** Maximum number of values in a document with all aliases expanded. */
 export const MAX_EXPANDED_VALUES = 100_000;
 
+/** For `-name: a` twice: without the space, it is a key. */
+const DASH = 'write a space after the "-" of a list item';
+
 /** Keys of every resource: without the `---` between them, two documents are one. */
 const RESOURCE_KEYS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
@@ -115,8 +118,9 @@ class LayoutWalk implements Layout {
     if (isOfRoot && this.#isJoined) return;
     const message = `duplicate key "${name}", first written at ${this.#lineOf(first.keyOffset)}`;
     this.#isJoined ||= isOfRoot && RESOURCE_KEYS.has(name);
-    const hint = this.#isJoined && isOfRoot && { hint: "is a '---' missing between two resources?" };
-    this.problems.push({ code: 'DUPLICATE_KEY', offset, message, ...hint });
+    const isJoined = this.#isJoined && isOfRoot;
+    const hint = isJoined ? "is a '---' missing between two resources?" : name.startsWith('-') ? DASH : undefined;
+    this.problems.push({ code: 'DUPLICATE_KEY', offset, message, ...(hint !== undefined && { hint }) });
   }
 
   #keyNotText(frame: Frame, event: Exclude<NodeEvent, ScalarEvent>, offset: number): void {

@@ -96,8 +96,10 @@ function describeEntry({ text, offset }: Found): Sentence {
   const before = text.slice(lineStart(text, offset), offset);
   const sign = text[offset] ?? '';
   if (isReserved(before, sign)) return unquoted(sign);
-  const own = before.replace(/^ *(?:- +)*/, '');
+  const own = withoutDashes(before);
   if (!/: |^["'[{]/.test(own)) {
+    const above = lastContentBefore(text, offset);
+    if (isBareText(text, above, contentStart(text, offset))) return { ...WITHOUT_COLON, offset: above };
     const hint = 'begin all keys of an object in the same column, deeper than the key above them';
     return { message: 'wrong indentation', hint, offset: contentStart(text, offset) };
   }
@@ -105,10 +107,23 @@ function describeEntry({ text, offset }: Found): Sentence {
     const hint = 'put the value in quotes, or the inner key on a line of its own';
     return { message: 'a second ": " in one line', hint };
   }
-  const quote = /^(?:[^"'[{]*: +)?(["'])/.exec(own)?.[1];
+  return describeTextAfter(own);
+}
+
+/** Text after a value that ends with a quote or a bracket. */
+function describeTextAfter(value: string): Sentence {
+  const quote = /^(?:[^"'[{]*: +)?(["'])/.exec(value)?.[1];
   const inside = quote && `, and write ${quote === '"' ? String.raw`\"` : "''"} for a ${quote} in it`;
   return { message: 'text after the end of a value', hint: `put the whole value in quotes${inside ?? ''}` };
 }
+
+/** Returns true for a line without colon and dash whose content begins in the same column as another line. */
+function isBareText(text: string, start: number, other: number): boolean {
+  const isBeside = start - lineStart(text, start) === other - lineStart(text, other);
+  return isBeside && /^[^-:#"'[{\n][^:\n]*\n/.test(text.slice(start));
+}
+
+const withoutDashes = (line: string): string => line.replace(/^ *(?:- +)*/, '');
 
 /** Returns true for a value that begins with a sign that YAML reserves. */
 function isReserved(before: string, sign: string): boolean {
@@ -122,9 +137,11 @@ function unquoted(sign: string): Sentence {
 /** The rest of a text, after the document has ended for the parser. */
 function describeRest({ text, offset }: Found): Sentence {
   const sign = text[offset] ?? '';
-  if (isReserved(text.slice(lineStart(text, offset), offset), sign)) return unquoted(sign);
+  const before = text.slice(lineStart(text, offset), offset);
+  if (isReserved(before, sign)) return unquoted(sign);
   if (sign === ':' && contentStart(text, offset) < offset)
     return { ...WITHOUT_COLON, offset: lastContentBefore(text, offset) };
+  if (before.trim() !== '') return describeTextAfter(withoutDashes(before));
   const hint = 'indent it like the lines above, or begin another document with ---';
   return { message: 'this line does not belong to the list or object above', hint };
 }

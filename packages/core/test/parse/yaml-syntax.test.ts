@@ -48,6 +48,12 @@ const MISTAKES: readonly (readonly [name: string, text: string, problem: string]
     'a: ["x"] y\n',
     '1:10 text after the end of a value (put the whole value in quotes)',
   ],
+  [
+    'an apostrophe in single quotes in a list',
+    "- 'it's'\n",
+    "1:7 text after the end of a value (put the whole value in quotes, and write '' for a ' in it)",
+  ],
+  ['text after brackets in a list', '- [a-z]+\n', '1:8 text after the end of a value (put the whole value in quotes)'],
   ['text after brackets', 'regex: [a-z]+\n', '1:13 text after the end of a value (put the whole value in quotes)'],
   [
     'an apostrophe in single quotes',
@@ -96,6 +102,13 @@ const MISTAKES: readonly (readonly [name: string, text: string, problem: string]
   ['no space after the colon', 'x: 1\na:1\nb: 2\n', `2:1 this line is not a key with a value (${KEY_AND_VALUE})`],
   ['no space in the first line', 'a:1\nb: 2\n', `1:1 this line is not a key with a value (${KEY_AND_VALUE})`],
   ['no colon', 'x: 1\na\nb: 2\n', `2:1 this line is not a key with a value (${KEY_AND_VALUE})`],
+  ['no colon in an inner object', 'a:\n  b\n  c: 1\n', `2:3 this line is not a key with a value (${KEY_AND_VALUE})`],
+  ['a key beside items', 'a:\n  - b\n  c: 1\n', `3:3 wrong indentation (${KEYS})`],
+  [
+    'no space after the dashes of a list',
+    'a:\n  -b: 1\n  -b: 2\n',
+    '3:3 duplicate key "-b", first written at 2:3 (write a space after the "-" of a list item)',
+  ],
   ['no colon in the last line', 'x: 1\na\n', `2:1 this line is not a key with a value (${KEY_AND_VALUE})`],
   [
     'no colon at the end of an object',
