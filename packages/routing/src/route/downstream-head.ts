@@ -177,7 +177,7 @@ function acceptsUnderscore(name: string, settings: ManagerSettings, found: Found
   if (settings.underscores === 'drop') return false;
   const dashed = name.replaceAll('_', '-');
   const { role } = headerName(dashed);
-  return role === 'other' || role === 'content-type' || role === 'host' || role === 'expect';
+  return role === 'other' || role === 'content-type';
 }
 
 /**

@@ -19,6 +19,7 @@ describe('headerName', () => {
     ['X-Forwarded-For', 'forwarded', false],
     ['X-Request-Id', 'forwarded', false],
     ['X-Envoy-Retry-On', 'envoy', false],
+    ['X-Envoyage', 'other', false],
     ['X_Envoy_Retry_On', 'underscore', false],
     ['Content_Length', 'underscore', false],
     ['Accept', 'other', false],

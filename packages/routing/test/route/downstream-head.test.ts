@@ -43,6 +43,13 @@ describe('request head', () => {
     expect(headers.slice(0, 8)).to.deep.equal(['host', 'a.example', 'x-b', '1', 'x-a', '2', 'x-b', '3']);
   });
 
+  it('contains no Host if the client sent none, or an empty one', () => {
+    for (const raw of [[], ['Host', '']]) {
+      const head = sanitize([...raw, 'X-A', '1'], CONNECTION, settingsOf());
+      expect([head.authority, head.headers.slice(0, 2)]).to.deep.equal(['', ['x-a', '1']]);
+    }
+  });
+
   it('removes connection headers and those that Connection names', () => {
     const written = {
       Connection: 'keep-alive, X-Private',
