@@ -12,6 +12,11 @@ describe('newRequestId', () => {
     expect(new Set(ids).size).to.equal(ids.length);
   });
 
+  it('shares no random bytes between ids', () => {
+    const ends = new Set(ids.map((id) => id.slice(24)));
+    expect(ids.filter((id) => ends.has(id.slice(0, 13).replace('-', '')))).to.deep.equal([]);
+  });
+
   it('uses all random bits', () => {
     const variants = new Set(ids.map((id) => id[19]));
     expect([...variants].toSorted()).to.deep.equal(['8', '9', 'a', 'b']);

@@ -46,6 +46,7 @@ const run: Run = async (settings, start) => {
     fail(error);
   }
 };
+
 /**
  * Returns the destination of the program's log, standard error. On a terminal lines are readable text and written immediately; otherwise
  * they are collected and written off the event loop, at the latest when the process exits. `onDropped` receives the number of lines

@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { Socket } from 'node:net';
 import { bodyLength, bodyText, type BodyBytes } from './body-bytes.ts';
-import { fillSlot, releaseSlot, SLOT_BYTES, takeSlot } from './text-slots.ts';
+import { acquireSlot, fillSlot, releaseSlot, SLOT_BYTES } from './text-slots.ts';
 import { canWriteBytes, writeFirst, writesDirectly, writeText, type WriteObserver } from './write-text.ts';
 
 /** Number of texts that are written without waiting for the end of the turn, so that none waits for many others. */
@@ -33,7 +33,7 @@ class QueuedText implements WriteObserver {
     this.#callback = callback;
     this.#length = head.length + (body === undefined ? 0 : bodyLength(body));
     // In a slot, strings need not be joined, and bytes need not be converted to a string.
-    if (this.#length <= SLOT_BYTES) fillSlot((this.#slot = takeSlot()), head, body);
+    if (this.#length <= SLOT_BYTES) fillSlot((this.#slot = acquireSlot()), head, body);
     else this.#text = join(head, body);
   }
 

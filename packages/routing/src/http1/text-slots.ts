@@ -8,7 +8,7 @@ const MAX_FREE = 32;
 const free: Buffer[] = [];
 
 /** Returns a buffer for a short message. Its only user passes it to {@link releaseSlot}, or drops it. */
-export const takeSlot = (): Buffer => free.pop() ?? Buffer.allocUnsafeSlow(SLOT_BYTES);
+export const acquireSlot = (): Buffer => free.pop() ?? Buffer.allocUnsafeSlow(SLOT_BYTES);
 
 /** Makes a slot available again. Its data must no longer be needed. */
 export function releaseSlot(slot: Buffer): void {

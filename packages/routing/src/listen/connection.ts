@@ -138,7 +138,7 @@ function endRequest(this: ServerResponse): void {
   const closes = !isNext && connection.closing && !connection.upgraded;
   // Its head was sent before the drain began: the client may be sending another request.
   const isUnaware = connection.graceMs > 0 && this.shouldKeepAlive && !connection.refused && !isReceiving(connection);
-  // This depends on the request.
+  // While the request is known: a client that is still sending it must be able to read the response.
   if (closes && !isUnaware) socket.destroySoon();
   connection.req = connection.res = undefined;
   connection.idleSince = performance.now();

@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import { connect, createServer, Socket, type AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { allowQueuedTexts, hasUnwrittenText, queueText } from '../../src/http1/queued-text.ts';
 import { SLOT_BYTES } from '../../src/http1/text-slots.ts';
@@ -87,6 +89,25 @@ describe('a queued text', () => {
       socket.end();
       expect(await textOf(peer)).to.equal('other textother body');
     }
+  });
+
+  it('stays in memory until the system has sent it', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const { socket, peer } = await pair();
+    queueText(socket, LARGE);
+    await turn();
+    const texts = Array.from({ length: 64 }, (_, i) => `${i} `.padEnd(SLOT_BYTES, 'a'));
+    for (const text of texts) {
+      queueText(socket, text);
+      await turn();
+    }
+    collect();
+    await turn();
+    const others = Array.from({ length: 256 }, () => Buffer.allocUnsafeSlow(SLOT_BYTES).fill('x'));
+    socket.end();
+    expect((await textOf(peer)).slice(LARGE.length)).to.equal(texts.join(''));
+    expect(others).to.have.length(256);
   });
 
   it('is written earlier if there are many', async () => {
