@@ -218,7 +218,7 @@ function closedInOrder(events: readonly Event[], text: string): number[] {
     } else if (event.type === EVENT_ID.SEQUENCE || event.type === EVENT_ID.MAPPING) {
       // A pair in a list, such as [a: 1], is an object without brackets.
       open.push('[{'.includes(text[event.start] ?? ' ') ? event.start : undefined);
-    } else if (event.type === EVENT_ID.DOCUMENT) open.push(undefined);
+    }
   }
   return closed;
 }

@@ -67,6 +67,22 @@ const MISTAKES: readonly (readonly [name: string, text: string, problem: string]
     '- `b`\n',
     '1:3 a value must not begin with "`" outside of quotes (put the value in quotes)',
   ],
+  [
+    'a text that is only a reserved sign',
+    '@b\n',
+    '1:1 a value must not begin with "@" outside of quotes (put the value in quotes)',
+  ],
+  [
+    'a value with a bracket',
+    'a: ]\n',
+    '1:4 a value must not begin with "]" outside of quotes (put the value in quotes)',
+  ],
+  ['an item with a brace', '- }\n', '1:3 a value must not begin with "}" outside of quotes (put the value in quotes)'],
+  [
+    'a value with a comma',
+    'a: ,b\n',
+    '1:4 a value must not begin with "," outside of quotes (put the value in quotes)',
+  ],
   ['a bare *', 'domains: [*]\n', '1:11 a value must not begin with "*" outside of quotes (put the value in quotes)'],
   ['a bare &', 'a: & b\n', '1:4 a value must not begin with "&" outside of quotes (put the value in quotes)'],
   [
@@ -117,6 +133,11 @@ const MISTAKES: readonly (readonly [name: string, text: string, problem: string]
   ],
   ['no space after a key in quotes', '"a":1\n', `1:5 no space after the colon (${KEY_AND_VALUE})`],
   ['a key after a list', '- a\nb: 1\n', `2:1 this line does not belong to the list or object above (${REST})`],
+  [
+    'a line that begins with a colon',
+    'a\n: b\n',
+    `2:1 this line does not belong to the list or object above (${REST})`,
+  ],
   [
     'a first line that is indented',
     '  a: 1\nb: 2\n',

@@ -28,6 +28,20 @@ describe('optionsKeptByNpm', () => {
     );
   });
 
+  it('says so under each name that versions of npm have for a run', () => {
+    const env = { npm_lifecycle_event: 'gatewayctl', npm_config_http_port: '9000', ...NPM };
+    for (const command of ['run', 'run-script'])
+      expect(optionsKeptByNpm(OPTIONS, { ...env, npm_command: command })).to.contain(
+        'npm run gatewayctl -- --http-port',
+      );
+  });
+
+  it('shows an optional value like a required one', () => {
+    const options = [{ flags: '--trace [file]', long: '--trace' }];
+    expect(optionsKeptByNpm(options, { ...START, npm_config_trace: 'a.json' })).to.contain('-- --trace a.json');
+    expect(optionsKeptByNpm(options, { ...START, npm_config_trace: 'true' })).to.contain('-- --trace [file]');
+  });
+
   it('shows no value that may contain a password', () => {
     const problem = optionsKeptByNpm(OPTIONS, { ...START, npm_config_rate_limit_redis: 'redis://:hunter2@localhost' });
     expect(problem).to.contain('npm start -- --rate-limit-redis <url>').and.not.contain('hunter2');

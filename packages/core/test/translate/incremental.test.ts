@@ -395,20 +395,24 @@ describe('a sequence of changes', () => {
 });
 
 describe('batches of changes of many virtual services', () => {
-  for (const seed of [1, 2, 3, 4, 5, 6]) {
-    it(`equal full translations (sequence ${seed})`, () => {
+  const few = [1, 2, 3, 4, 5, 6].map((seed) => ({ seed, names: 40, steps: 60 }));
+  // So many that the ranges of changed items are remembered.
+  const many = { seed: 7, names: 300, steps: 10 };
+  for (const { seed, names, steps } of [...few, many]) {
+    it(`equal full translations (sequence ${seed}, ${names} names)`, () => {
       const random = randomOf(seed);
       const below = (limit: number) => Math.floor(random() * limit);
       const stock = new Stock();
       stock.put(upstream('echo'));
+      for (let i = 40; i < names; i++) stock.put(service(`service-${i}`, 'echo'));
       let contested = 0;
       let translation: Translation | undefined;
       let whole: Translation | undefined;
       let layered: StoreState['stored'] = new Map();
-      for (let step = 0; step < 60; step++) {
+      for (let step = 0; step < steps; step++) {
         const changes = new Map<ResourceKey, StoredResource | undefined>();
         for (let i = below(4); i >= 0; i--) {
-          const name = `service-${below(40)}`;
+          const name = `service-${below(names)}`;
           const key = keyOf('VirtualService', { name, namespace: 'gw-system' });
           if (random() < 0.3) {
             stock.remove('VirtualService', name);
@@ -416,7 +420,7 @@ describe('batches of changes of many virtual services', () => {
             continue;
           }
           // Some claim the domain of another, and some have TLS and so move to the other listener.
-          const domains = [`${random() < 0.1 ? `service-${below(40)}` : name}.example.com`];
+          const domains = [`${random() < 0.1 ? `service-${below(names)}` : name}.example.com`];
           const routes = [
             { matchers: [{ prefix: `/${below(3)}` }], routeAction: to(random() < 0.1 ? 'none' : 'echo') },
           ];
