@@ -18,15 +18,18 @@ export async function importQuickly(): Promise<void> {
  */
 function resolveOwnModules(): void {
   const folders = new Set<string>();
-  const own = folderOf(import.meta.url);
-  if (own !== '') folders.add(own);
+  const add = (url: string): void => {
+    const folder = folderOf(url);
+    if (folder !== '') folders.add(folder);
+  };
+  add(import.meta.url);
   registerHooks({
     resolve(specifier, context, next) {
       const { parentURL } = context;
       if (specifier.startsWith('.') && specifier.endsWith('.js') && parentURL && folders.has(folderOf(parentURL)))
         return { url: new URL(specifier, parentURL).href, format: 'module', shortCircuit: true };
       const found = next(specifier, context);
-      if (specifier.startsWith(OWN_PACKAGES) && found.url.includes(COMPILED)) folders.add(folderOf(found.url));
+      if (specifier.startsWith(OWN_PACKAGES)) add(found.url);
       return found;
     },
   });
@@ -34,6 +37,8 @@ function resolveOwnModules(): void {
 
 /** Returns the folder with the compiled modules of a package; empty for any other module. */
 function folderOf(url: string): string {
+  // Sources may be below a folder of this name.
+  if (!url.endsWith('.js')) return '';
   const at = url.lastIndexOf(COMPILED);
   return at === -1 ? '' : url.slice(0, at + COMPILED.length);
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -18,18 +18,27 @@ const FILES: Readonly<Record<string, string>> = {
   'node_modules/other/package.json': '{"name": "other", "exports": "./dist/index.js"}',
   'node_modules/other/dist/index.js': "exports.other = require('./c.js');\n",
   'node_modules/other/dist/c.js': "module.exports = 'CommonJS';\n",
+  'packages/source/package.json': '{"name": "@edge-gateway/source", "type": "module", "exports": "./src/index.ts"}',
+  'packages/source/src/index.ts': "export { flat } from 'flat';\n",
+  'node_modules/flat/package.json': '{"name": "flat", "exports": "./index.mjs"}',
+  'node_modules/flat/index.mjs': "export { default as flat } from './d.js';\n",
+  'node_modules/flat/d.js': "module.exports = 'without a folder';\n",
 };
 
 describe('importQuickly', () => {
+  let created: string;
+  /** Below a folder with the name of those with compiled modules. */
   let directory: string;
   before(() => {
-    directory = mkdtempSync(join(tmpdir(), 'quick-imports-'));
+    created = mkdtempSync(join(tmpdir(), 'quick-imports-'));
+    directory = join(created, 'dist', 'app');
     for (const [path, text] of Object.entries(FILES)) {
       mkdirSync(dirname(join(directory, path)), { recursive: true });
       writeFileSync(join(directory, path), text);
     }
+    symlinkSync(join(directory, 'packages', 'source'), join(directory, 'node_modules', '@edge-gateway', 'source'));
   });
-  after(() => rmSync(directory, { recursive: true }));
+  after(() => rmSync(created, { recursive: true }));
 
   /** Runs a program that calls the function; returns what it logs as JSON. */
   async function run(program: string): Promise<unknown> {
@@ -59,6 +68,15 @@ describe('importQuickly', () => {
     expect(searched).to.include.members(['@edge-gateway/one', 'other', './data.json', './c.js']);
     expect(searched).to.not.include('./inner/a.js');
     expect(searched).to.not.include('../b.js');
+  });
+
+  it('resolves everything as usual while the sources run, also below a folder named dist', async () => {
+    const found = await run(`
+      const { flat } = await import('@edge-gateway/source');
+      console.log(JSON.stringify({ flat, searched: searched.filter((each) => !each.startsWith('file:')) }));
+    `);
+    expect(found).to.deep.include({ flat: 'without a folder' });
+    expect((found as { readonly searched: readonly string[] }).searched).to.include('./d.js');
   });
 
   it('leaves fetch unloaded when node:http is imported, and available', async () => {
