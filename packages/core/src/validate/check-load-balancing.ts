@@ -1,5 +1,6 @@
 import type { LoadBalancerConfig } from '../schema/upstream/load-balancer.ts';
 import type { Failover } from '../schema/upstream/upstream-types.ts';
+import { addressProblem } from './address.ts';
 import { each, reporterOf, within, type Check } from './check.ts';
 import { checkHostHealthCheck } from './check-health-checks.ts';
 import { checkUpstreamSslConfig } from './check-ssl-config.ts';
@@ -36,8 +37,5 @@ const checkEndpoint: Check<FailoverEndpoint> = ({ address, port, healthCheckConf
   ...within(healthCheckConfig, [...at, 'healthCheckConfig'], checkHostHealthCheck),
   ...invalidHost(!address && 'the endpoint has no address', at),
   ...invalidHost(!port && 'the endpoint has no port', at),
-  ...invalidHost(
-    address && /[\s/?#@]/.test(address) && `invalid address '${address}': use an IP address or a DNS name`,
-    [...at, 'address'],
-  ),
+  ...invalidHost(address && addressProblem(address), [...at, 'address']),
 ];

@@ -3,6 +3,7 @@ import { parseDuration } from '../syntax/duration.ts';
 import { upstreamHttpVersion } from '../upstream/http-version.ts';
 import type { StaticHost, StaticUpstream } from '../schema/upstream/upstream-types.ts';
 import type { UpstreamSpec } from '../schema/kind/upstream.ts';
+import { addressProblem } from './address.ts';
 import { each, fields, reporterOf, within, type Check } from './check.ts';
 import { checkFailover, checkLoadBalancer } from './check-load-balancing.ts';
 import { checkHealthChecks, checkHostHealthCheck, checkOutlierDetection } from './check-health-checks.ts';
@@ -45,10 +46,7 @@ const checkStatic: Check<StaticUpstream> = ({ hosts = [], serviceSpec }, at) => 
 const checkHost: Check<StaticHost> = ({ addr, port, loadBalancingWeight: weight, healthCheckConfig }, at) => [
   ...invalidHost(!addr && 'the host has no addr', at),
   ...invalidHost(!port && 'the host has no port', at),
-  ...invalidHost(addr && /[\s/?#@]/.test(addr) && `invalid address '${addr}': use an IP address or a DNS name`, [
-    ...at,
-    'addr',
-  ]),
+  ...invalidHost(addr && addressProblem(addr), [...at, 'addr']),
   ...invalidHost(weight !== undefined && weight < 1 && 'loadBalancingWeight must be at least 1', [
     ...at,
     'loadBalancingWeight',

@@ -108,6 +108,13 @@ describe('checks beyond the schema', () => {
       ['7:9 INVALID_HOST spec.static.hosts[0]'],
     ],
     [
+      'addresses that contain a port, a scheme, a path or brackets',
+      upstream(
+        "  static:\n    hosts:\n      - { addr: 'b:80', port: 80 }\n      - { addr: 'http://b', port: 80 }\n      - { addr: b/c, port: 80 }\n      - { addr: '[::1]', port: 80 }\n      - { addr: '::1', port: 80 }\n      - { addr: 'fe80::1%lo', port: 80 }\n",
+      ),
+      [0, 1, 2, 3].map((host) => `${7 + host}:11 INVALID_HOST spec.static.hosts[${host}].addr`),
+    ],
+    [
       'a health check that lacks its thresholds',
       upstream(
         '  static: { hosts: [{ addr: b, port: 1 }] }\n  healthChecks:\n    - { timeout: 1s, interval: 1s, healthyThreshold: 1, tcpHealthCheck: {} }\n',
