@@ -24,7 +24,8 @@ export function chooseListener(
     const chosen = reason === undefined && listener === undefined;
     if (chosen) {
       listener = each;
-      reason = `it is the first one ${tls ? 'with' : 'without'} TLS`;
+      const first = `it is the first one ${tls ? 'with' : 'without'} TLS`;
+      reason = port === undefined ? first : `no listener has port ${port}: ${first}`;
       if (wanted !== undefined) reason = 'it was asked for';
       else if (byPort) reason = 'it listens on the port of the URL';
     }

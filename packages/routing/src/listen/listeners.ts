@@ -167,7 +167,7 @@ export function createListeners(options: ListenersOptions): Listeners {
       const failure = `${port} ${error.code} ${error.message}`;
       reported.set(name, failure);
       if (before.get(name) === failure) continue;
-      const what = port === undefined ? 'listener failed' : 'listener is missing one of its certificates';
+      const what = port === undefined ? 'listener failed' : 'listener cannot use one of its certificates';
       log.error({ listener: name, errorCode: error.code, reason: error.message }, what);
     }
   }

@@ -37,6 +37,18 @@ describe('explain', () => {
     expect(destinationFor('/host', { 'x-host': 'a b' }).reply).to.include({ status: 400 });
   });
 
+  it('says that no listener has the port of the URL, and chooses one', () => {
+    const snapshot = snapshotOf([hostOf([directOf('x')])], [UPSTREAM]);
+    const reasons = [1234, 8080].map((port) => {
+      const { listeners } = explainRequest(snapshot, { method: 'GET', url: `http://a.example:${port}/` });
+      return listeners.map(({ chosen, reason }) => [chosen, reason]);
+    });
+    expect(reasons).to.deep.equal([
+      [[true, 'no listener has port 1234: it is the first one without TLS']],
+      [[true, 'it listens on the port of the URL']],
+    ]);
+  });
+
   it('names listener, domain, route, destination and the request to the upstream', () => {
     const options = { prefixRewrite: '/v1', hostRewrite: 'up.example', timeout: '3s' };
     const routes = [

@@ -41,6 +41,13 @@ export function buildTlsEntry(configuration: TlsConfiguration, secrets: Secrets,
   return isSame ? { ...known, secret } : createEntry(configuration, secret, material);
 }
 
+/** OpenSSL's words for the most common mistake do not say which key and which certificate. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isMismatch = 'code' in error && error.code === 'ERR_OSSL_X509_KEY_VALUES_MISMATCH';
+  return isMismatch ? 'the private key does not belong to the certificate' : error.message;
+}
+
 function createEntry(configuration: TlsConfiguration, secret: SecretValue, material: TlsMaterial) {
   const { verifySubjectAltName: clientNames = [], transportSocketConnectTimeout: limit } = configuration.sslConfig;
   const clientRequired = requiresClientCertificate(configuration, material.ca !== undefined);
@@ -69,7 +76,7 @@ function createEntry(configuration: TlsConfiguration, secret: SecretValue, mater
       handshakeTimeoutMs: limit === undefined ? undefined : parseDuration(limit),
     };
   } catch (error) {
-    throw invalid(`${sourceOf(configuration)}: ${error instanceof Error ? error.message : String(error)}`, error);
+    throw invalid(`${sourceOf(configuration)}: ${reasonOf(error)}`, error);
   }
 }
 

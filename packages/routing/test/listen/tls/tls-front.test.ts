@@ -165,7 +165,7 @@ describe('TLS listeners', () => {
     await apply(mine);
     secrets.set('one', { 'tls.crt': server.cert, 'tls.key': client.key });
     const error = await apply(mine);
-    expect(error).to.include('secret gw-system.one');
+    expect(error).to.include('secret gw-system.one: the private key does not belong to the certificate');
     expect(error).not.to.include('BEGIN');
     expect((await visit(port))?.certificate).to.equal(SERVER);
     secrets.set('one', { 'tls.crt': 'nonsense', 'tls.key': server.key });
