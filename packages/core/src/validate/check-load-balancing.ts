@@ -1,6 +1,6 @@
 import type { LoadBalancerConfig } from '../schema/upstream/load-balancer.ts';
 import type { Failover } from '../schema/upstream/upstream-types.ts';
-import { addressProblem } from './address.ts';
+import { addressProblem } from './host-address.ts';
 import { each, reporterOf, within, type Check } from './check.ts';
 import { checkHostHealthCheck } from './check-health-checks.ts';
 import { checkUpstreamSslConfig } from './check-ssl-config.ts';

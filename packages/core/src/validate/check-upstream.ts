@@ -3,7 +3,7 @@ import { parseDuration } from '../syntax/duration.ts';
 import { upstreamHttpVersion } from '../upstream/http-version.ts';
 import type { StaticHost, StaticUpstream } from '../schema/upstream/upstream-types.ts';
 import type { UpstreamSpec } from '../schema/kind/upstream.ts';
-import { addressProblem } from './address.ts';
+import { addressProblem } from './host-address.ts';
 import { each, fields, reporterOf, within, type Check } from './check.ts';
 import { checkFailover, checkLoadBalancer } from './check-load-balancing.ts';
 import { checkHealthChecks, checkHostHealthCheck, checkOutlierDetection } from './check-health-checks.ts';
