@@ -13,7 +13,7 @@ import { chooseListener } from './choose-listener.ts';
 import type { Explanation, Outcome, RequestToExplain } from './explanation.ts';
 import { ExplainedRequest } from './explained-request.ts';
 import { createExplainedTable } from './explained-table.ts';
-import { headToExplain, needsClientCertificate, rejectionOf } from './head-to-explain.ts';
+import { headToExplain, nameWithoutCertificate, needsClientCertificate, rejectionOf } from './head-to-explain.ts';
 import { outcomeOf } from './outcome.ts';
 
 /**
@@ -42,6 +42,12 @@ export function explainRequest(
   const bare = { listeners: verdicts, otherDomains: [], routes: [], options: [], effects: [], request };
   if (!listener) return { ...bare, outcome: reply(0, '', 'no listener matches the request') };
   const head = headToExplain(asked, url, listener);
+  const unknownName = nameWithoutCertificate(head, listener, context.secrets);
+  if (unknownName !== undefined)
+    return {
+      ...bare,
+      outcome: reply(0, '', `the TLS handshake fails: no certificate for the server name ${unknownName}`),
+    };
   const needsCertificate = needsClientCertificate(head, listener, context.secrets);
   const explained = explainOnListener({ snapshot, listener, context }, asked, head);
   return { ...bare, ...(needsCertificate && { needsClientCertificate: true }), ...explained };

@@ -87,6 +87,17 @@ export function needsClientCertificate(message: IncomingMessage, listener: Liste
   return chosen !== undefined && requiresClient(chosen);
 }
 
+/** Returns the server name of a request for which the listener has no certificate, or `undefined`. */
+export function nameWithoutCertificate(
+  message: IncomingMessage,
+  listener: Listener,
+  secrets: Secrets,
+): string | undefined {
+  const { servername } = message.socket as TLSSocket;
+  if (!listener.ssl || !servername || listener.sslConfigurations.length === 0) return undefined;
+  return connectionRules(listener, secrets).select(servername) ? undefined : servername;
+}
+
 /** Checks the connection by the configurations alone, because an explanation has no certificates. */
 function connectionCheck(listener: Listener, secrets: Secrets): HeadRules['checkConnection'] {
   const rules = connectionRules(listener, secrets);

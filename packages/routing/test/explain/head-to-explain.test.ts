@@ -177,6 +177,36 @@ describe('explain and the check of a TLS connection', () => {
     });
   }
 
+  it('fail for a server name without a certificate', async () => {
+    const named = snapshotOf([hostOf([directOf('served')])], [], {
+      ssl: true,
+      sslConfigurations: [certificateOf('one', ['www.example.com', '*.example.org'])],
+    });
+    const own = createListeners({ router, context, host: '127.0.0.1', portOf: () => 0 });
+    const ownPort = (await own.apply(named))[0]!.port!;
+    const handshake = async (servername: string): Promise<string> => {
+      const socket = connect({ port: ownPort, host: '127.0.0.1', servername, rejectUnauthorized: false });
+      const event = await Promise.race([
+        once(socket, 'secureConnect').then(() => 'open'),
+        once(socket, 'close').then(() => 'closed'),
+      ]).catch(() => 'closed');
+      socket.destroy();
+      return event;
+    };
+    const explained = (host: string) =>
+      explainRequest(named, { method: 'GET', url: `https://${host}/` }, context).outcome;
+    for (const host of ['www.example.com', 'a.example.org']) {
+      expect(await handshake(host), host).to.equal('open');
+      expect(explained(host), host).to.include({ type: 'reply', status: 200 });
+    }
+    for (const host of ['api.example.com', 'example.org']) {
+      expect(await handshake(host), host).to.equal('closed');
+      const reason = `the TLS handshake fails: no certificate for the server name ${host}`;
+      expect(explained(host), host).to.deep.equal({ type: 'reply', status: 0, body: '', reason });
+    }
+    await own.close();
+  });
+
   it('name the virtual host that requires a client certificate, and both names', () => {
     const asked = { method: 'GET', url: 'https://www.example.com/', headers: { host: 'api.example.com:8443' } };
     const { outcome, virtualHost } = explainRequest(snapshot, asked, context);
