@@ -139,7 +139,8 @@ class LayoutWalk implements Layout {
     this.#attach({ ...place, children: known?.place.children }, known?.size ?? 1);
     const { offset } = place;
     if (!known) {
-      const message = `*${name} has no anchor &${name} before it`;
+      // The name is not quoted: it may be a password that begins with "*".
+      const message = 'an alias whose anchor is not before it';
       const hint = 'put a value that begins with "*" in quotes';
       this.problems.push({ code: 'UNKNOWN_ALIAS', offset, message, hint });
     } else if (known.size === 0) {

@@ -14,6 +14,7 @@ const ALSO_OF_NPM: ReadonlySet<string> = new Set([
   '--force',
   '--global',
   '--json',
+  '--key',
   '--long',
   '--name',
   '--proxy',
@@ -40,10 +41,13 @@ export function optionsKeptByNpm(
   const { npm_command: command, npm_lifecycle_event: script = '', npm_config_user_agent: agent = '' } = env;
   const isRun = command === 'run-script' || command === 'run' || command === 'start';
   if (!isRun || !agent.startsWith('npm/')) return undefined;
+  const all = [...options];
+  const names = new Set(all.map(({ long }) => long));
   const kept = new Map<string, string>();
-  for (const { flags, long } of options) {
+  for (const { flags, long } of all) {
     const value = long && !ALSO_OF_NPM.has(long) && env[variableOf(long)];
-    if (value) kept.set(long, withValue(long, flags, value));
+    // A secret can also be given in a file.
+    if (value) kept.set(long, withValue(long, flags, names.has(`${long}-file`) ? '' : value));
   }
   if (kept.size === 0) return undefined;
   const call = command === 'start' ? 'npm start' : `npm run ${script}`;

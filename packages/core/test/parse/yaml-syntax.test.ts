@@ -88,7 +88,7 @@ const MISTAKES: readonly (readonly [name: string, text: string, problem: string]
   [
     'an unknown alias',
     'domains: [*.example.com]\n',
-    '1:11 *.example.com has no anchor &.example.com before it (put a value that begins with "*" in quotes)',
+    '1:11 an alias whose anchor is not before it (put a value that begins with "*" in quotes)',
   ],
   [
     'an item that is deeper than its list',

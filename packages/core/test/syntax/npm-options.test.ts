@@ -8,6 +8,9 @@ const OPTIONS = [
   { flags: '--kubernetes', long: '--kubernetes' },
   { flags: '--force', long: '--force' },
   { flags: '--proxy <name>', long: '--proxy' },
+  { flags: '--client-secret <value>', long: '--client-secret' },
+  { flags: '--client-secret-file <file>', long: '--client-secret-file' },
+  { flags: '--key <value>', long: '--key' },
   { flags: '-h', long: undefined },
 ];
 const NPM = { npm_config_user_agent: 'npm/11.0.0 node/v24.0.0 linux x64', npm_config_cache: '/tmp' };
@@ -45,12 +48,17 @@ describe('optionsKeptByNpm', () => {
   it('shows no value that may contain a password', () => {
     const problem = optionsKeptByNpm(OPTIONS, { ...START, npm_config_rate_limit_redis: 'redis://:hunter2@localhost' });
     expect(problem).to.contain('npm start -- --rate-limit-redis <url>').and.not.contain('hunter2');
+    const env = { ...RUN, npm_config_client_secret: 'hunter2', npm_config_client_secret_file: 'secret.txt' };
+    expect(optionsKeptByNpm(OPTIONS, env, ['create', 'secret', 'oauth'])).to.contain(
+      'create secret oauth --client-secret <value> --client-secret-file secret.txt',
+    );
   });
 
   for (const [name, env] of [
     ['npm kept none', START],
     ['the option is one of npm', { ...START, npm_config_force: 'true' }],
     ['the configuration of npm has a proxy', { ...RUN, npm_config_proxy: 'http://proxy.example:3128' }],
+    ['the configuration of npm has a client key', { ...RUN, npm_config_key: 'abc' }],
     ['the process was not started by npm', { npm_config_config: 'x' }],
     ['another program than npm started it', { ...START, npm_config_user_agent: 'pnpm/12.0.0', npm_config_config: 'x' }],
     ['npm runs another script', { ...START, npm_command: 'test', npm_config_config: 'x' }],
