@@ -10,12 +10,16 @@ import type { ListenLimits } from './limits.ts';
  * everything that a client sends.
  */
 const MAX_WAITING = 1_024;
+/** Maximum size of what is received behind the first request that waits, in bytes: it stays in memory with the bodies of all that wait. */
+const MAX_WAITING_BYTES = 1024 * 1024;
 
 /** A request, or bytes that are not a request, received before the response to an earlier request has ended. */
 export interface Waiting {
   /** Missing for upgrades, and for bytes that are not a request. */
   readonly req?: IncomingMessage | undefined;
   readonly res?: ServerResponse | undefined;
+  /** What the socket had read when this request began to wait, in bytes; missing for what is the last. */
+  readonly bytesRead?: number;
   /** True for bytes that cannot be parsed: nothing can follow them. */
   readonly isCut?: boolean;
   /** Called when the responses before it have ended, unless the connection closes with them. */
@@ -107,17 +111,24 @@ export function cutBehind({ waiting }: Connection, serve: (cut: Pick<Waiting, 'r
   waiting.push({ req, res, isCut: true, serve: () => serve({ req, res }) });
 }
 
-/** Counts a request that is not served. A client that continues to send requests is disconnected. */
-export function dropRequest(connection: Connection): void {
+/** Counts a request that is not served, and discards its body. A client that continues to send requests is disconnected. */
+export function dropRequest(connection: Connection, req: IncomingMessage): void {
+  req.resume();
   if (++connection.dropped > MAX_WAITING) connection.socket.destroy();
 }
 
 /** Accepts a request, which is served in its turn. */
 export function acceptRequest(connection: Connection, res: ServerResponse): void {
   const { requests, limits, waiting } = connection;
-  if (requests + waiting.length + 1 === limits.maxRequestsPerConnection || waiting.length >= MAX_WAITING - 1)
+  if (requests + waiting.length + 1 === limits.maxRequestsPerConnection || isFull(connection))
     connection.closing = true;
   if (connection.closing) res.shouldKeepAlive = false;
+}
+
+/** Returns true if the next request is the last one that may wait. */
+function isFull({ waiting, socket }: Connection): boolean {
+  const before = waiting[0]?.bytesRead;
+  return waiting.length >= MAX_WAITING - 1 || (before !== undefined && socket.bytesRead - before > MAX_WAITING_BYTES);
 }
 
 /** Begins to serve an accepted request; the connection is not idle until its response closes. */

@@ -69,7 +69,7 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
 
   function take(req: IncomingMessage, res: ServerResponse, prepare?: typeof continueWhenRead): void {
     const connection = connectionOf(req.socket);
-    if (!connection || !acceptsRequests(connection)) return void (connection && dropRequest(connection));
+    if (!connection || !acceptsRequests(connection)) return void (connection && dropRequest(connection, req));
     acceptRequest(connection, res);
     const body = req.headers['transfer-encoding'] === undefined ? undefined : watchChunks(connection, req);
     const parts = { prepare, body };
@@ -77,6 +77,7 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
     connection.waiting.push({
       req,
       res,
+      bytesRead: connection.socket.bytesRead,
       serve() {
         // As `node:http` does for a request that need not wait.
         connection.socket.setTimeout(connection.limits.streamIdleTimeoutMs);

@@ -204,6 +204,48 @@ describeParsers('requests of a client that does not wait for responses', () => {
   });
 });
 
+describeParsers('requests that the parser of node:http receives behind others', () => {
+  /** The other parser leaves requests with a tab to it. */
+  const post = (path: string, body: string): string =>
+    `POST ${path} HTTP/1.1\r\nHost: a\r\nX: a\tb\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+  it('are served before bytes that are no request are rejected, whenever a response ends', async () => {
+    const serving = await serve((req, res) => {
+      let ticks = req.url === '/0' ? 0 : Number(req.url!.slice(1));
+      const wait = (): void => void (ticks-- > 0 ? queueMicrotask(() => process.nextTick(wait)) : res.end(req.url));
+      wait();
+    });
+    for (let ticks = 0; ticks < 40; ticks++) {
+      const { socket, text, closed } = await open(serving.port);
+      socket.write(`${post(`/${ticks}`, 'abc')}${post('/0', 'abc')}\0\r\n\r\n`);
+      await closed;
+      expect(statusesOf(text()), `${ticks} ticks`).to.deep.equal(['200', '200', '400']);
+    }
+    await serving.close();
+  });
+
+  it('wait in memory up to a limit, with their bodies', async () => {
+    let first: ServerResponse | undefined;
+    let count = 0;
+    const serving = await serve((req, res) => {
+      count++;
+      if (first) return void req.resume().on('end', () => res.end());
+      first = res;
+    });
+    const { socket, text, closed } = await open(serving.port);
+    socket.write(post('/first', '') + post('/', 'x'.repeat(60_000)).repeat(100));
+    await until(() => first);
+    const { socket: accepted } = first!.req;
+    await untilStill(() => accepted.bytesRead);
+    first!.end();
+    await closed;
+    expect(count).to.be.within(10, 40);
+    expect(statusesOf(text())).to.have.length(count);
+    expect(text().match(/connection: close/gi)).to.have.length(1);
+    await serving.close();
+  });
+});
+
 describeParsers('pipelined requests to an upstream', () => {
   let gateway: Http2Gateway;
   afterEach(() => gateway.close());
