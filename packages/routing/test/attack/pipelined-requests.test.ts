@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
+import { connectionOf, isIdle, suspendIdleTimeout } from '../../src/listen/connection.ts';
 import { describeParsers, open, parserLimits, serve, type Serving } from '../listen/serving.ts';
 import { http2Gateway, type Http2Gateway } from '../listen/http2/gateway.ts';
 import { until, untilStill } from '../../../../test/parts/until.ts';
@@ -107,6 +108,54 @@ describeParsers('requests of a client that does not wait for responses', () => {
     await closed;
     expect(statusesOf(text())).to.have.length(isPlain ? count + 1 : MAX_WAITING + 1);
     expect(text().match(/connection: close/gi)).to.have.length(1);
+  });
+
+  it('leave the connection idle after the last response', async () => {
+    const { socket, until: receive } = await open(serving.port);
+    socket.write(get('/1') + get('/2'));
+    await until(() => held.length === 1);
+    const connection = connectionOf(held[0]!.req.socket)!;
+    await untilRead(2 * get('/1').length);
+    expect(isIdle(connection)).to.equal(false);
+    isHeld = false;
+    held[0]!.end('</1>');
+    await receive('</2>');
+    await until(() => isIdle(connection));
+    socket.destroy();
+  });
+
+  it('have the timeout of the listener, although the one before had none', async () => {
+    const own: ServerResponse[] = [];
+    const timed = await serve(
+      (req, res) => {
+        if (req.url === '/1') suspendIdleTimeout(req, res);
+        own.push(res);
+      },
+      {
+        limits: { ...parserLimits(), idleTimeoutMs: 60_000, streamIdleTimeoutMs: 77_000 },
+      },
+    );
+    const { socket } = await open(timed.port);
+    socket.write(get('/1') + get('/2'));
+    for (const [i, timeout] of [0, 77_000].entries()) {
+      await until(() => own.length > i);
+      expect(own[i]!.req.socket.timeout).to.equal(timeout);
+      own[i]!.end();
+    }
+    socket.destroy();
+    await timed.close();
+  });
+
+  it('are served up to the maximum of a connection', async () => {
+    const limited = await serve((req, res) => void res.end(`<${req.url}>`), {
+      limits: { maxRequestsPerConnection: 3 },
+    });
+    const { socket, text, closed } = await open(limited.port);
+    socket.write(get('/1') + get('/2') + get('/3') + get('/4') + get('/5'));
+    await closed;
+    expect(text().match(/<[^>]*>/g)).to.deep.equal(['</1>', '</2>', '</3>']);
+    expect(text().match(/connection: close/gi)).to.have.length(1);
+    await limited.close();
   });
 
   it('do not occupy the process: many more are not read, or the client is disconnected', async () => {
@@ -275,5 +324,53 @@ describeParsers('pipelined requests to an upstream', () => {
     await receive('changed');
     expect(events.slice(3)).to.deep.equal(['GET ends', 'DELETE begins', 'DELETE ends']);
     expect(text().indexOf('read')).to.be.lessThan(text().indexOf('changed'));
+  });
+});
+
+describe('requests behind one in progress (plain parser)', () => {
+  let serving: Serving;
+  let held: ServerResponse[];
+  let isHeld: boolean;
+
+  beforeEach(async () => {
+    held = [];
+    isHeld = true;
+    serving = await serve((_req, res) => void (isHeld ? held.push(res) : res.end()), {
+      limits: { http1Parser: 'plain' },
+    });
+  });
+  afterEach(() => serving.close());
+
+  it('are all served, also those that were not read during the response before them', async () => {
+    // The gateway reads 64 KiB ahead.
+    const count = 5_000;
+    const { socket, text, closed } = await open(serving.port);
+    socket.write(GET.repeat(count) + LAST);
+    await until(() => held.length === 1);
+    const accepted = held[0]!.req.socket;
+    await untilStill(() => accepted.bytesRead);
+    expect(accepted.bytesRead).to.be.within(64 * 1024, 256 * 1024);
+    isHeld = false;
+    held[0]!.end('</>');
+    await closed;
+    expect(statusesOf(text())).to.have.length(count + 1);
+  });
+
+  it('are read in at most 64 parts during a response, and the others after it', async () => {
+    const { socket, text, closed } = await open(serving.port);
+    socket.write(GET);
+    await until(() => held.length === 1);
+    const accepted = held[0]!.req.socket;
+    for (let i = 2; i <= 65; i++) {
+      socket.write(GET);
+      await until(() => accepted.bytesRead === i * GET.length);
+    }
+    socket.write(LAST);
+    await untilStill(() => accepted.bytesRead);
+    expect(accepted.bytesRead).to.equal(65 * GET.length);
+    isHeld = false;
+    held[0]!.end();
+    await closed;
+    expect(statusesOf(text())).to.have.length(66);
   });
 });
