@@ -1,5 +1,7 @@
 import type { TSchema } from 'typebox';
 import { formatPath, type FieldProblem } from '../resource/problem.ts';
+import { JwtProviders } from '../schema/auth/jwt.ts';
+import { Rbac } from '../schema/auth/rbac.ts';
 import { Gzip } from '../schema/listener/gateway-options.ts';
 import { Cors } from '../schema/route/cors.ts';
 import { Dlp } from '../schema/route/dlp.ts';
@@ -14,10 +16,16 @@ import { checkStage } from '../validate/transformation/check-transformations.ts'
 import { normalise } from '../validate/types/normalise.ts';
 
 /** The blocks of resources that middlewares have as options. */
-const BLOCKS = { BufferPerRoute, Cors, Csrf, Dlp, Gzip, TransformationStage } as const satisfies Record<
-  string,
-  TSchema
->;
+const BLOCKS = {
+  BufferPerRoute,
+  Cors,
+  Csrf,
+  Dlp,
+  Gzip,
+  JwtProviders,
+  Rbac,
+  TransformationStage,
+} as const satisfies Record<string, TSchema>;
 
 /** What the schemas of the blocks cannot express; the same checks as for resources. */
 const CHECKS: { readonly [B in OptionBlock]?: Check<never> } = {

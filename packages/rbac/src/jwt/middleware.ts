@@ -14,7 +14,7 @@ export interface JwtOptions extends Omit<JwtProviders, 'providers'>, MiddlewareO
   readonly providers?: Readonly<Record<string, JwtProviderOptions>>;
 }
 
-const middleware = asMiddleware(jwtConcern);
+const middleware = asMiddleware(jwtConcern, 'JwtProviders');
 
 /**
  * Verifies JSON Web Tokens (RFC 7519) in your own server; `identityOf(req)` has the claims. Rejects with `ERR_RBAC_JWT` 401 or

@@ -73,4 +73,4 @@ export const rbacConcern: Concern<Rbac> = {
  * @example
  * app.use(jwt({ providers }), rbac({ policies: { admins: { principals: [{ jwtPrincipal: { claims: { role: 'admin' } } }] } } }));
  */
-export const rbac = asMiddleware(rbacConcern);
+export const rbac = asMiddleware(rbacConcern, 'Rbac');
