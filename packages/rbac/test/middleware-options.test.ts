@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { jwt, rbac } from '../src/index.ts';
 
@@ -39,6 +42,39 @@ describe('options of rbac and jwt', () => {
     it(`reject ${name}`, () => {
       expect(call).to.throw(message).with.property('code', 'ERR_CORE_MIDDLEWARE');
     });
+
+  it('reject numbers that are none', () => {
+    const provider = { issuer: 'https://id.example.com', jwks: KEY, clockSkewSeconds: Number.NaN };
+    expect(create(jwt, { providers: { main: provider } }))
+      .to.throw(/^jwt: providers\.main\.clockSkewSeconds: /)
+      .with.property('code', 'ERR_CORE_MIDDLEWARE');
+  });
+
+  it('reject what is not plain data', () => {
+    const cyclic: Record<string, unknown> = {};
+    cyclic['policies'] = cyclic;
+    for (const options of [cyclic, { policies: { a: { permissions: { methods: [1n] } } } }]) {
+      expect(create(rbac, options))
+        .to.throw('rbac: options must be plain data, as in JSON')
+        .with.property('code', 'ERR_CORE_MIDDLEWARE');
+    }
+  });
+
+  it('have the same effect with names in snake case', async () => {
+    for (const permissions of [{ pathPrefix: '/open' }, { path_prefix: '/open' }]) {
+      const guard = rbac({ policies: { open: { principals: [], permissions } } } as never);
+      const server = createServer((req, res) => guard(req, res, () => res.end()));
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      try {
+        const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+        const statuses = [(await fetch(`${url}/open/a`)).status, (await fetch(`${url}/closed`)).status];
+        expect(statuses).to.deep.equal([200, 403]);
+      } finally {
+        server.closeAllConnections();
+        server.close();
+      }
+    }
+  });
 
   it('may have fields that are undefined', () => {
     expect(rbac({ policies: {}, disable: undefined } as never)).to.be.a('function');

@@ -30,7 +30,7 @@ export function limitYoungGeneration(flags: readonly string[]): void {
     setGrowthFactor(mayGrow ? 2 : 1);
     observer?.disconnect();
     observer = mayGrow ? new PerformanceObserver(update) : undefined;
-    // Only as long as it grows: observing each garbage collection takes 1 % of the time of a busy gateway.
+    // Only as long as it may grow: observing each garbage collection takes 1 % of the time of a busy gateway.
     observer?.observe({ entryTypes: ['gc'] });
   };
   // V8 shrinks the young generation while the process is idle; it can then grow again.

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createContext, type Concern, type Context, type Handler } from '../contract/concern.ts';
 import { coreError } from '../error-codes.ts';
-import { optionsProblem, type OptionBlock } from './check-options.ts';
+import { checkedOptions, type CheckedOptions, type OptionBlock } from './check-options.ts';
 import { filterResponse } from './filter-response.ts';
 import { respondToError } from './respond-to-error.ts';
 import { GatewayError } from '../errors.ts';
@@ -45,10 +45,11 @@ export function asMiddleware<Options extends object>(
       const problem = `invalid onRefusal ${JSON.stringify(onRefusal)}: use respond or next`;
       throw coreError('ERR_CORE_MIDDLEWARE', `${concern.name}: ${problem}`);
     }
-    const problem = block && optionsProblem(options, block);
-    if (problem) throw coreError('ERR_CORE_MIDDLEWARE', `${concern.name}: ${problem}`);
+    const checked: CheckedOptions = block ? checkedOptions(options, block) : { options };
+    const { problem } = checked;
+    if (problem !== undefined) throw coreError('ERR_CORE_MIDDLEWARE', `${concern.name}: ${problem}`);
     // The rest are the concern's own options: no block has a field of this name.
-    const handler = concern.compile(options as unknown as Options, context);
+    const handler = concern.compile(checked.options as Options, context);
     if (!handler) return (_req, _res, next) => next();
     const applied: Handler = (req, res, next) => {
       const facts = factsOf(req);

@@ -40,19 +40,36 @@ const ORIGIN = { file: 'options', line: 1, column: 1 };
 /** The block of resources that a middleware has as its options. */
 export type OptionBlock = keyof typeof BLOCKS;
 
+/** The options of a middleware as its concern reads them, or what is wrong with them. */
+export interface CheckedOptions {
+  readonly options: object;
+  readonly problem?: string;
+}
+
 /**
- * Returns the first problem of the options of a middleware, by the schema of their block and by the semantic checks of
- * resources; `undefined` if there is none.
+ * Checks the options of a middleware by the schema of their block and by the semantic checks of resources. The options returned are a copy in the form that resources are
+ * normalized to: a block may be written with names in snake case, which a concern does not know.
  */
-export function optionsProblem(options: object, block: OptionBlock): string | undefined {
-  // Fields that are undefined are absent.
-  const content: unknown = JSON.parse(JSON.stringify(options));
+export function checkedOptions(written: object, block: OptionBlock): CheckedOptions {
+  let content: unknown;
+  try {
+    // Fields that are undefined are absent.
+    content = JSON.parse(JSON.stringify(written, withNonFinite));
+  } catch {
+    return { options: written, problem: 'options must be plain data, as in JSON' };
+  }
   const report = new DocumentReport({ unit: '', value: content, origin: ORIGIN, locate: () => ORIGIN, issues: [] });
   const { spec } = normalise(BLOCKS[block], { written: content, at: [] }, report);
   const found = report.issues.find(isError) ?? CHECKS[block]?.(spec as never, []).find(isError);
-  if (!found) return undefined;
+  if (!found) return { options: spec as object };
   const { path, message, hint } = found;
-  return [path.length > 0 && `${formatPath(path)}: `, message, hint && ` (${hint})`].filter(Boolean).join('');
+  const problem = [path.length > 0 && `${formatPath(path)}: `, message, hint && ` (${hint})`].filter(Boolean).join('');
+  return { options: written, problem };
+}
+
+/** JSON has no `NaN`, which would be absent then: as text it is a value of the wrong type. */
+function withNonFinite(_key: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 }
 
 function isError({ severity }: Pick<FieldProblem, 'severity'>): boolean {

@@ -199,7 +199,7 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
       if (connection.requests === 0 && !connection.upgraded) countHttp1(connection);
       const refused = refusalOf(error);
       if (!refused) return void socket.destroy();
-      if (!connection.req?.complete) return refuse.bytes(connection, refused);
+      if (connection.waiting.length === 0 && !connection.req?.complete) return refuse.bytes(connection, refused);
       cutBehind(connection, ({ req, res }) => {
         if (req && res) start(connection, req, res);
         refuse.bytes(connection, refused);

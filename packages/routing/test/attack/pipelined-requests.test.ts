@@ -342,14 +342,14 @@ describe('requests behind one in progress (plain parser)', () => {
   afterEach(() => serving.close());
 
   it('are all served, also those that were not read during the response before them', async () => {
-    // The gateway reads 64 KiB ahead.
+    // The gateway reads 64 KiB ahead, and at most one part of this size more.
     const count = 5_000;
     const { socket, text, closed } = await open(serving.port);
     socket.write(GET.repeat(count) + LAST);
     await until(() => held.length === 1);
     const accepted = held[0]!.req.socket;
     await untilStill(() => accepted.bytesRead);
-    expect(accepted.bytesRead).to.be.within(64 * 1024, 256 * 1024);
+    expect(accepted.bytesRead).to.be.within(64 * 1024, 128 * 1024);
     isHeld = false;
     held[0]!.end('</>');
     await closed;
