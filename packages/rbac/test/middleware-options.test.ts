@@ -46,18 +46,37 @@ describe('options of rbac and jwt', () => {
   it('reject numbers that are none', () => {
     const provider = { issuer: 'https://id.example.com', jwks: KEY, clockSkewSeconds: Number.NaN };
     expect(create(jwt, { providers: { main: provider } }))
-      .to.throw(/^jwt: providers\.main\.clockSkewSeconds: /)
+      .to.throw('jwt: providers.main.clockSkewSeconds: must be plain data, is NaN')
       .with.property('code', 'ERR_CORE_MIDDLEWARE');
   });
+
+  for (const [name, role] of [
+    ['undefined', undefined],
+    ['null', null],
+    ['a function', () => 'admin'],
+    ['a symbol', Symbol('admin')],
+    ['NaN', Number.NaN],
+    ['a Date', new Date()],
+  ] as const)
+    it(`reject a claim that is ${name}, without which everybody would match`, () => {
+      const claims = { role };
+      expect(create(rbac, { policies: { admins: { principals: [{ jwtPrincipal: { claims } }] } } }))
+        .to.throw(/^rbac: policies\.admins\.principals\[0\]\.jwtPrincipal\.claims\.role: must be /)
+        .with.property('code', 'ERR_CORE_MIDDLEWARE');
+    });
 
   it('reject what is not plain data', () => {
     const cyclic: Record<string, unknown> = {};
     cyclic['policies'] = cyclic;
-    for (const options of [cyclic, { policies: { a: { permissions: { methods: [1n] } } } }]) {
-      expect(create(rbac, options))
-        .to.throw('rbac: options must be plain data, as in JSON')
-        .with.property('code', 'ERR_CORE_MIDDLEWARE');
-    }
+    const options: readonly (readonly [object, string])[] = [
+      [cyclic, 'policies: must be plain data, is a cycle'],
+      [{ policies: { a: { permissions: { methods: [1n] } } } }, 'methods[0]: must be plain data, is a bigint'],
+      [{ policies: { a: { permissions: () => ({}) } } }, 'permissions: must be plain data, is a function'],
+      [{ policies: { a: { permissions: null } } }, 'permissions: must be plain data, is null'],
+      [{ policies: new Map() }, 'policies: must be plain data, is a Map'],
+    ];
+    for (const [each, message] of options)
+      expect(create(rbac, each)).to.throw(message).with.property('code', 'ERR_CORE_MIDDLEWARE');
   });
 
   it('have the same effect with names in snake case', async () => {

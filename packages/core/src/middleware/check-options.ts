@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { formatPath, type FieldProblem } from '../resource/problem.ts';
+import { formatPath, type FieldPath, type FieldProblem } from '../resource/problem.ts';
 import { JwtProviders } from '../schema/auth/jwt.ts';
 import { Rbac } from '../schema/auth/rbac.ts';
 import { Gzip } from '../schema/listener/gateway-options.ts';
@@ -47,29 +47,47 @@ export interface CheckedOptions {
 }
 
 /**
- * Checks the options of a middleware by the schema of their block and by the semantic checks of resources. The options returned are a copy in the form that resources are
- * normalized to: a block may be written with names in snake case, which a concern does not know.
+ * Checks the options of a middleware by the schema of their block and by the semantic checks of resources. The options returned are a copy in
+ * their normal form: a block may be written with names in snake case, which a concern does not know.
  */
 export function checkedOptions(written: object, block: OptionBlock): CheckedOptions {
-  let content: unknown;
-  try {
-    // Fields that are undefined are absent.
-    content = JSON.parse(JSON.stringify(written, withNonFinite));
-  } catch {
-    return { options: written, problem: 'options must be plain data, as in JSON' };
-  }
-  const report = new DocumentReport({ unit: '', value: content, origin: ORIGIN, locate: () => ORIGIN, issues: [] });
-  const { spec } = normalise(BLOCKS[block], { written: content, at: [] }, report);
+  const notPlain = findNotPlain(written, [], new Set());
+  if (notPlain) return { options: written, problem: problemText(notPlain, `must be plain data, is ${notPlain.found}`) };
+  const report = new DocumentReport({ unit: '', value: written, origin: ORIGIN, locate: () => ORIGIN, issues: [] });
+  const { spec } = normalise(BLOCKS[block], { written, at: [] }, report);
   const found = report.issues.find(isError) ?? CHECKS[block]?.(spec as never, []).find(isError);
   if (!found) return { options: spec as object };
-  const { path, message, hint } = found;
-  const problem = [path.length > 0 && `${formatPath(path)}: `, message, hint && ` (${hint})`].filter(Boolean).join('');
-  return { options: written, problem };
+  return { options: written, problem: problemText(found, found.message, found.hint) };
 }
 
-/** JSON has no `NaN`, which would be absent then: as text it is a value of the wrong type. */
-function withNonFinite(_key: string, value: unknown): unknown {
-  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+const problemText = ({ path }: Pick<FieldProblem, 'path'>, message: string, hint?: string): string =>
+  [path.length > 0 && `${formatPath(path)}: `, message, hint && ` (${hint})`].filter(Boolean).join('');
+
+/** A value that a resource cannot have. */
+interface NotPlain {
+  readonly path: FieldPath;
+  readonly found: string;
+}
+
+/**
+ * Returns the first value that a resource cannot have, or that would count as absent there: without its claims, a principal would match everybody. Values
+ * that are `undefined` are left to the schema, which allows them for fields.
+ */
+function findNotPlain(value: unknown, path: FieldPath, above: ReadonlySet<unknown>): NotPlain | undefined {
+  if (value === null) return { path, found: 'null' };
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : { path, found: String(value) };
+  if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint')
+    return { path, found: `a ${typeof value}` };
+  if (typeof value !== 'object') return undefined;
+  if (above.has(value)) return { path, found: 'a cycle' };
+  const kind = Object.prototype.toString.call(value).slice('[object '.length, -1);
+  if (kind !== 'Object' && kind !== 'Array') return { path, found: `a ${kind}` };
+  const within = new Set(above).add(value);
+  for (const [key, item] of Object.entries(value)) {
+    const found = findNotPlain(item, [...path, kind === 'Array' ? Number(key) : key], within);
+    if (found) return found;
+  }
+  return undefined;
 }
 
 function isError({ severity }: Pick<FieldProblem, 'severity'>): boolean {

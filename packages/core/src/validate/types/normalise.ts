@@ -209,9 +209,10 @@ function isEmpty(value: unknown, node: Node): boolean {
   return value === null && node.type !== 'anything';
 }
 
-/** Returns the block without its empty fields. */
+/** Returns the block without its empty fields, and without those that a program has set to `undefined`. */
 function withoutEmpty(node: ObjectNode, value: Json): Json {
   const isAbsent = (key: string): boolean => {
+    if (value[key] === undefined) return true;
     const field = value[key] === null ? node.fields.get(node.aliases.get(key) ?? key) : undefined;
     return field !== undefined && isEmpty(null, nodeOf(field));
   };

@@ -49,6 +49,7 @@ export function enumProblem(value: unknown, names: readonly string[]): ValueProb
 /** Returns the type of a value, never the value: it may be a secret. */
 function typeName(value: unknown): string {
   if (value === null) return 'empty';
+  if (value === undefined) return 'undefined';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'number') return Number.isInteger(value) ? 'a number' : 'a fraction';
   if (typeof value === 'boolean') return 'true or false';
