@@ -6,9 +6,9 @@ if (major > 22 || (major === 22 && minor >= 18)) {
   const cache = keepCompiledCode(process.env);
   // For workers.
   if (cache !== undefined) process.env['NODE_COMPILE_CACHE'] = cache;
-  const { limitYoungGeneration } = await import('./roles/young-generation.ts');
+  const { limitYoungGeneration } = await import('./process/young-generation.ts');
   limitYoungGeneration([...process.execArgv, process.env['NODE_OPTIONS'] ?? '']);
-  const { importQuickly } = await import('./roles/quick-imports.ts');
+  const { importQuickly } = await import('./process/quick-imports.ts');
   await importQuickly();
   await import('./roles/start.ts');
 } else {

@@ -20,7 +20,7 @@ import { closedListeners, LISTENER_CHECK_MS, type ClosedListener } from './close
 import type { AppliedState, DataPlane } from './data-plane.ts';
 import { createConfiguration } from './configuration.ts';
 import { createKnownRejections } from './known-rejections.ts';
-import { releaseLoadingMemory } from './loading-memory.ts';
+import { releaseLoadingMemory } from '../process/loading-memory.ts';
 import { withPreviousParts } from './kept-parts.ts';
 import { NODE_ID } from './proxy-admin.ts';
 import { createRejectionReport } from './rejections.ts';

@@ -22,7 +22,7 @@ import { createConfiguration } from './configuration.ts';
 import { startDiscovery } from './discovery.ts';
 import { createEnvoys } from './envoys.ts';
 import { exposedXds } from './exposed-xds.ts';
-import { releaseLoadingMemory } from './loading-memory.ts';
+import { releaseLoadingMemory } from '../process/loading-memory.ts';
 import { warnOfLostVersions } from './lost-versions.ts';
 import { portError } from './port-error.ts';
 import { locateRejection } from './rejected-field.ts';

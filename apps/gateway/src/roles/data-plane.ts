@@ -32,7 +32,7 @@ import { TYPE, type Applied, type ProxyState } from '@edge-gateway/xds/resources
 import { createConcerns } from '../concerns.ts';
 import type { ServingSettings } from '../settings.ts';
 import { graphqlPackage, lazyExplorer, lazyGraphQLAction } from './graphql-parts.ts';
-import { releaseLoadingMemory } from './loading-memory.ts';
+import { releaseLoadingMemory } from '../process/loading-memory.ts';
 import { rateLimitStore } from './rate-limit-store.ts';
 import { createWarmUp } from './warm-up.ts';
 

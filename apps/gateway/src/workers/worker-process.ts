@@ -6,7 +6,7 @@ import type { ChargedBatch, CountedBatch } from '@edge-gateway/rate-limit';
 import { ALIVE_MS } from './messages.ts';
 import type { ListeningReport, SharedPorts, StatsReport, ToParent, ToWorker, WorkerSetup } from './messages.ts';
 import type { EncodedState } from './state-encoder.ts';
-import { youngGenerationFlags } from '../roles/young-generation.ts';
+import { youngGenerationFlags } from '../process/young-generation.ts';
 import { within } from './within.ts';
 
 /** How long a worker may take to end after it was told to, in milliseconds. */

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 
-const MODULE = new URL('../../src/roles/loading-memory.ts', import.meta.url).href;
+const MODULE = new URL('../../src/process/loading-memory.ts', import.meta.url).href;
 
 /** Sizes of the heap before and after `releaseLoadingMemory`, and whether the garbage of `objects` was collected. */
 async function afterLoading(

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { youngGenerationFlags } from '../../src/roles/young-generation.ts';
+import { youngGenerationFlags } from '../../src/process/young-generation.ts';
 
-const MODULE = new URL('../../src/roles/young-generation.ts', import.meta.url).href;
+const MODULE = new URL('../../src/process/young-generation.ts', import.meta.url).href;
 const MEGABYTE = 1024 * 1024;
 
 /**

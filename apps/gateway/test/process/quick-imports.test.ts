@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 
-const MODULE = new URL('../../src/roles/quick-imports.ts', import.meta.url).href;
+const MODULE = new URL('../../src/process/quick-imports.ts', import.meta.url).href;
 
 const FILES: Readonly<Record<string, string>> = {
   'node_modules/@edge-gateway/one/package.json':
