@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { startEcho, type Service } from '@edge-gateway/demo';
 import { findProgram } from './parts/apt.ts';
+import { skip } from './parts/skip.ts';
 import { until } from './parts/until.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -188,7 +189,8 @@ spec: { virtualHost: { domains: ['*'], routes: [{ matchers: [{ prefix: / }], dir
     let printed: string;
     beforeEach(async function () {
       // That of util-linux runs a command in a terminal of its own.
-      if (process.platform !== 'linux' || !findProgram('script')) this.skip();
+      if (process.platform !== 'linux' || !findProgram('script'))
+        skip(this, 'the program script of util-linux is missing');
       echo = await startEcho();
       cwd = mkdtempSync(join(tmpdir(), 'run-'));
       writeFileSync(join(cwd, 'echo.yaml'), toEcho(echo.port));
