@@ -43,7 +43,7 @@ describe('options of rbac and jwt', () => {
       expect(call).to.throw(message).with.property('code', 'ERR_CORE_MIDDLEWARE');
     });
 
-  it('reject numbers that are none', () => {
+  it('reject NaN', () => {
     const provider = { issuer: 'https://id.example.com', jwks: KEY, clockSkewSeconds: Number.NaN };
     expect(create(jwt, { providers: { main: provider } }))
       .to.throw('jwt: providers.main.clockSkewSeconds: must be plain data, is NaN')

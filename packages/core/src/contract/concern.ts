@@ -137,7 +137,7 @@ export interface Concern<Options = unknown> {
 
 /**
  * Creates a context: log, metrics, secrets, clock and pages of middlewares and routers. By default it logs warnings and errors to standard
- * error, publishes no metrics, has no secrets, and uses the system clock. Use one context for all parts that are to share state.
+ * error, does not publish metrics, contains no secrets, and uses the system clock. Parts share state if they use the same context.
  *
  * @example
  * const context = createContext({ log: createLoggers({ level: 'info' }), secrets: plainSecrets({ shop: { 'api-key': 'key-1' } }) });

@@ -52,7 +52,7 @@ export function parseJson(source: SourceText, span: Span): ParsedDocument {
   return { ...parsed, problems: parsed.problems.map(withoutMarkerHint) };
 }
 
-/** JSON has no markers between documents. */
+/** Documents in JSON are not separated by markers. */
 function withoutMarkerHint({ hint, ...problem }: TextProblem): TextProblem {
   return problem.code === 'DUPLICATE_KEY' || hint === undefined ? problem : { ...problem, hint };
 }

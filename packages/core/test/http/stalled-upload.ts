@@ -32,7 +32,7 @@ const server = createServer((socket) => {
   socket.once('data', () => socket.pause());
 });
 
-/** Begins an upload, and cancels it when the connection takes no more. Returns a reference to its data. */
+/** Begins an upload, and cancels it when the buffers of the connection are full. Returns a reference to its data. */
 async function cancelledUpload(session: ClientHttp2Session): Promise<WeakRef<ArrayBufferLike>> {
   const stream = session.request({ ':method': 'POST', ':path': '/' });
   stream.on('error', () => {});
@@ -47,7 +47,7 @@ async function cancelledUpload(session: ClientHttp2Session): Promise<WeakRef<Arr
   return reference;
 }
 
-/** The data has no other references behind the call. */
+/** After the call, nothing else here refers to the data. */
 function beginUpload(write: (chunk: Buffer) => void): WeakRef<ArrayBufferLike> {
   const chunk = Buffer.allocUnsafeSlow(UPLOAD_BYTES);
   write(chunk);

@@ -87,7 +87,7 @@ export function needsClientCertificate(message: IncomingMessage, listener: Liste
   return chosen !== undefined && requiresClient(chosen);
 }
 
-/** Returns the server name of a request for which the listener has no certificate, or `undefined`. */
+/** Returns the server name of a request if no certificate of the listener matches it, otherwise `undefined`. */
 export function nameWithoutCertificate(
   message: IncomingMessage,
   listener: Listener,
