@@ -99,6 +99,8 @@ export {
 export { createLoggers, libraryLoggers, silentLoggers, type Logger, type Loggers } from './observe/logger.ts';
 export { createWatchdog, type WatchdogOptions } from './observe/watchdog.ts';
 export { logRejection } from './observe/rejection-log.ts';
+export { ExactNumber, parseJson } from './syntax/exact-number.ts';
+export { parseStrictJson } from './syntax/strict-json.ts';
 export { inflateSpec } from './syntax/compressed-spec.ts';
 export { printable, readableLine } from './observe/readable-line.ts';
 export type { RecentLines } from './observe/recent-lines.ts';

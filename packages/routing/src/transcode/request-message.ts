@@ -11,10 +11,10 @@ import {
   type Registry,
 } from '@bufbuild/protobuf';
 import { hasCustomJsonRepresentation, isWrapperDesc } from '@bufbuild/protobuf/wkt';
+import { ExactNumber, parseStrictJson } from '@edge-gateway/core';
 import { routingError } from '../error-codes.ts';
 import { nested } from './field-path.ts';
 import { jsonOfText } from './field-text.ts';
-import { LargeNumber, parseStrictJson } from './strict-json.ts';
 
 /** A field with a text of the path or the query. */
 export interface FieldText {
@@ -138,7 +138,7 @@ function knownValue({ fieldKind, message, scalar }: DescField, json: unknown): u
 
 /** Integers of 64 bits may be strings in the JSON of a message. */
 function numberFor(scalar: ScalarType | undefined, json: unknown): unknown {
-  if (!(json instanceof LargeNumber)) return json;
+  if (!(json instanceof ExactNumber)) return json;
   return scalar !== undefined && LONG.has(scalar) ? json.text : Number(json.text);
 }
 
@@ -152,13 +152,13 @@ const LONG: ReadonlySet<ScalarType> = new Set([
 
 /** Returns JSON with numbers as JavaScript has them. */
 function inexact(json: unknown): unknown {
-  if (json instanceof LargeNumber) return Number(json.text);
+  if (json instanceof ExactNumber) return Number(json.text);
   if (Array.isArray(json)) return json.map(inexact);
   return isObject(json) ? mapValues(json, inexact) : json;
 }
 
 function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
-  return typeof json === 'object' && json !== null && !Array.isArray(json) && !(json instanceof LargeNumber);
+  return typeof json === 'object' && json !== null && !Array.isArray(json) && !(json instanceof ExactNumber);
 }
 
 /** Keeps `__proto__` a member like any other. */

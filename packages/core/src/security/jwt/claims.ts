@@ -1,6 +1,7 @@
 import { isHeaderValue } from '../../http/reserved-headers.ts';
 import type { HeaderChange } from '../../contract/facts.ts';
 import type { ClaimToHeader } from '../../schema/auth/jwt.ts';
+import { ExactNumber } from '../../syntax/exact-number.ts';
 
 /** The claims of a token: its JSON payload. */
 export type Claims = Readonly<Record<string, unknown>>;
@@ -14,7 +15,7 @@ export function claimAt(claims: Claims, path: string, delimiter: string): unknow
   if (delimiter === '') return undefined;
   let value: unknown = claims;
   for (const step of path.split(delimiter)) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    if (!isComposite(value) || !Object.hasOwn(value, step)) return undefined;
     value = (value as Claims)[step];
   }
   return value;
@@ -49,7 +50,12 @@ export function claimMetadata(claims: Claims, wanted: Readonly<Record<string, st
  */
 function headerValueOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
-  const text = typeof value === 'object' ? Buffer.from(JSON.stringify(value)).toString('base64') : String(value);
+  const text = isComposite(value) ? Buffer.from(JSON.stringify(value)).toString('base64') : String(value);
   if (!isHeaderValue(text)) return undefined;
   return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+/** Returns true for an object or a list. */
+function isComposite(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !(value instanceof ExactNumber);
 }

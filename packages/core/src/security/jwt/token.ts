@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { freezeDeep } from '../../translate/snapshot/content.ts';
+import { parseStrictObject } from '../../syntax/strict-json.ts';
 import type { JwtFailure } from './status.ts';
-import { parseStrictObject } from './strict-json.ts';
 
 /** Signature algorithms that can be verified, with the key type that each needs. */
 export const ALGORITHMS: Readonly<Record<string, { readonly kty: string; readonly crv?: string }>> = {

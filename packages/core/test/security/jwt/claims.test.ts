@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { claimAt, claimHeaders, claimMetadata, unsendableClaim } from '../../../src/security/jwt/claims.ts';
+import { parseStrictObject } from '../../../src/syntax/strict-json.ts';
 
 describe('a claim', () => {
   it('is found by its name or by a path, and by its name first', () => {
@@ -34,6 +35,20 @@ describe('headers of claims', () => {
       { claim: 'bad', header: 'x-bad' },
     ]);
     expect(unsendable).to.equal('bad');
+  });
+
+  it('keep all digits of numbers, alone and in lists', () => {
+    const claims = parseStrictObject('{"id": 9007199254740993, "wide": 1e22, "ids": [9007199254740993], "part": 0.5}')!;
+    const headers = claimHeaders(
+      claims,
+      ['id', 'wide', 'ids', 'part', 'id.text'].map((claim) => ({ claim, header: claim })),
+    );
+    expect(headers.map((each) => 'value' in each && each.value)).to.deep.equal([
+      '9007199254740993',
+      '1e22',
+      Buffer.from('[9007199254740993]').toString('base64'),
+      '0.5',
+    ]);
   });
 
   it('have metadata beside them, by paths too', () => {

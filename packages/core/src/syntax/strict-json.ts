@@ -1,31 +1,39 @@
+import { ExactNumber, parseJson } from './exact-number.ts';
+
 /** Deepest nesting of objects and lists. */
 const MAX_DEPTH = 100;
-/** Longest number that is always exact, in characters. */
-const EXACT_DIGITS = 15;
 
-/** A number that JavaScript cannot represent exactly: a field of 64 bits keeps all of its digits. */
-export class LargeNumber {
-  readonly text: string;
+/**
+ * Parses JSON of a client, strictly: UTF-8, no member twice, at most 100 levels. Rejects what two parsers could read differently. Numbers
+ * that JavaScript cannot represent become {@link ExactNumber}. Throws an `Error` that says what is wrong.
+ *
+ * @example
+ * parseStrictJson(Buffer.from('{"id": 9007199254740993}')); // { id: ExactNumber }
+ */
+export function parseStrictJson(bytes: Uint8Array): unknown {
+  return parseStrictText(decode(bytes));
+}
 
-  constructor(text: string) {
-    this.text = text;
+/** Parses a JSON object strictly, as {@link parseStrictJson}. Returns `undefined` for anything else. */
+export function parseStrictObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value = parseStrictText(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
   }
 }
 
-/**
- * Parses JSON of a client, strictly: UTF-8, no member twice, at most 100 levels. Integers beyond the exact range become
- * {@link LargeNumber}. Throws an `Error` that says what is wrong.
- *
- * @example
- * parseStrictJson(Buffer.from('{"id": 9007199254740993}')); // { id: LargeNumber }
- */
-export function parseStrictJson(bytes: Uint8Array): unknown {
-  const text = decode(bytes);
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
+}
+
+function parseStrictText(text: string): unknown {
   // Before the recursive parser reads it.
-  const hasLarge = scan(text, undefined);
+  scan(text, undefined);
   let json: unknown;
   try {
-    json = hasLarge ? (JSON.parse(text, keepLarge) as unknown) : (JSON.parse(text) as unknown);
+    json = parseJson(text);
   } catch (cause) {
     throw new Error('the body is not valid JSON', { cause });
   }
@@ -43,33 +51,15 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Called with the text of a number by `JSON.parse`, which its types do not contain yet. */
-function keepLarge(this: unknown, _key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  if (typeof value !== 'number') return value;
-  if (!Number.isFinite(value)) throw new Error('a number is too large');
-  return Number.isInteger(value) && !Number.isSafeInteger(value) ? new LargeNumber(context?.source ?? '') : value;
-}
-
 const QUOTE = 34;
 const BACKSLASH = 92;
 
-/**
- * Checks the depth of a text, and with `open` also the names of members; `open` requires valid JSON. Returns true if it may contain a number
- * that is not exact.
- */
-function scan(text: string, open: (Set<string> | undefined)[] | undefined): boolean {
+/** Checks the depth of a text, and with `open` also the names of members; `open` requires valid JSON. */
+function scan(text: string, open: (Set<string> | undefined)[] | undefined): void {
   let depth = 0;
-  let digits = 0;
-  let isLarge = false;
   let expectsName = false;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    // Digits, signs, points and exponents of numbers.
-    if ((code >= 48 && code <= 57) || code === 43 || code === 45 || code === 46 || code === 69 || code === 101) {
-      if (++digits > EXACT_DIGITS || code === 69 || (code === 101 && digits > 1)) isLarge = true;
-      continue;
-    }
-    digits = 0;
     if (code === QUOTE) {
       const end = endOfString(text, i);
       if (expectsName) addName(open!.at(-1)!, text.slice(i, end + 1));
@@ -85,7 +75,6 @@ function scan(text: string, open: (Set<string> | undefined)[] | undefined): bool
       expectsName = false;
     } else if (code === 44) expectsName = open?.at(-1) !== undefined;
   }
-  return isLarge;
 }
 
 /** Returns the index of the quote that ends a string; of the last character if there is none. */

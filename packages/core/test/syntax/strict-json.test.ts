@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { LargeNumber, parseStrictJson } from '../../src/transcode/strict-json.ts';
+import { ExactNumber } from '../../src/syntax/exact-number.ts';
+import { parseStrictJson } from '../../src/syntax/strict-json.ts';
 
 const parse = (text: string): unknown => parseStrictJson(Buffer.from(text));
 
@@ -15,10 +16,10 @@ describe('strict JSON', () => {
       '{"a": 9007199254740993, "b": -9223372036854775808, "c": 9007199254740991, "d": 0.1234567890123456789}',
     );
     expect(json).to.deep.equal({
-      a: new LargeNumber('9007199254740993'),
-      b: new LargeNumber('-9223372036854775808'),
+      a: new ExactNumber('9007199254740993'),
+      b: new ExactNumber('-9223372036854775808'),
       c: 9007199254740991,
-      d: 0.12345678901234568,
+      d: new ExactNumber('0.1234567890123456789'),
     });
   });
 
