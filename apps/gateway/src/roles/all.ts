@@ -188,7 +188,8 @@ function firstResults(
     // A replaced part was compiled again, so that its rejection is among the new ones.
     known.update(snapshot, compiled, failed);
     compiled = kept;
-    void later?.then((found) => known.replace(found));
+    // The data plane reports a state that it rejects as a whole.
+    later?.then((found) => known.replace(found)).catch(() => {});
     first ??= listening;
   });
   return first ?? Promise.resolve([]);

@@ -39,12 +39,21 @@ const REPORT_MS = 1_000;
 /** Longer than the tickets are valid, so that few sessions are lost. */
 const TICKET_SECRET_MS = 3_600_000;
 
+/** A state that all workers have applied. */
+interface AcceptedState {
+  readonly state: EncodedState;
+  readonly snapshot: Snapshot;
+  readonly missing: readonly UnservedListener[];
+}
+
 /** The place of a worker. */
 interface Slot {
   readonly number: number;
   worker: WorkerProcess | undefined;
   /** Workers that ended soon after their start, in a row. */
   failures: number;
+  /** Revision of the state during which its worker ended. */
+  failedRevision: number;
   restart?: NodeJS.Timeout | undefined;
 }
 
@@ -78,6 +87,7 @@ export function createWorkerPool(context: Context, settings: ServingSettings): D
     number: i + 1,
     worker: undefined,
     failures: 0,
+    failedRevision: 0,
   }));
   const settled = Promise.withResolvers<void>();
   let ticketSecret: Uint8Array = randomBytes(32);
@@ -89,6 +99,8 @@ export function createWorkerPool(context: Context, settings: ServingSettings): D
     settings: DEFAULT_SNAPSHOT_SETTINGS,
   };
   let current: EncodedState | undefined;
+  /** The newest state that all workers have applied. */
+  let accepted: AcceptedState | undefined;
   let lastUpdated = new Date(now());
   let missing: readonly UnservedListener[] = [];
   let ports: Omit<SharedPorts, 'opens'> = { version: 1, open: new Map(), claimed: [...ownPorts()] };
@@ -141,6 +153,7 @@ export function createWorkerPool(context: Context, settings: ServingSettings): D
   function ended(worker: WorkerProcess, { code, signal, error }: WorkerEnd): void {
     const slot = slots[worker.number - 1]!;
     slot.worker = undefined;
+    slot.failedRevision = worker.applying;
     sums.remove(worker.number);
     settleApplied();
     hosts.delete(worker.number);
@@ -227,13 +240,32 @@ export function createWorkerPool(context: Context, settings: ServingSettings): D
     return isSettled ? 'INITIALIZING' : 'PRE_INITIALIZING';
   }
 
-  /** Resolves the pending wait once all workers have applied the newest state. */
+  /** Ends the pending wait once all workers have applied the newest state, or have ended while they applied it. */
   function settleApplied(): void {
+    if (!current || draining || closing) return;
+    const { revision } = current;
+    if (slots.every((slot) => slot.failedRevision === revision && slot.worker?.revision !== revision))
+      return rejectState();
     const all = workers();
-    if (!all.every(({ revision }) => revision === current?.revision)) return;
-    current?.release();
+    if (all.length === 0 || all.some((worker) => worker.revision !== revision)) return;
+    current.release();
+    accepted = { state: current, snapshot, missing };
     applied?.resolve(uniqueRejections(all));
     applied = undefined;
+  }
+
+  /** Returns to the last state that all workers have applied, if there is one. */
+  function rejectState(): void {
+    const reason = 'all workers ended while they applied it';
+    main.error({ reason, isPreviousServed: accepted !== undefined }, 'configuration change rejected');
+    applied?.reject(gatewayError('ERR_GATEWAY_WORKER', reason));
+    applied = undefined;
+    if (!accepted) return;
+    ({ state: current, snapshot, missing } = accepted);
+    for (const slot of slots) slot.failedRevision = 0;
+    upstreams.apply(snapshot);
+    updatePorts();
+    for (const worker of workers()) worker.offer(current);
   }
 
   function apply({ snapshot: next, unserved: absent, secrets, lacksSecrets }: ServedState): AppliedState {
@@ -246,6 +278,8 @@ export function createWorkerPool(context: Context, settings: ServingSettings): D
     updatePorts();
     applied ??= Promise.withResolvers();
     const later = applied.promise;
+    // Also without a caller that waits for it.
+    later.catch(() => {});
     for (const worker of workers()) worker.offer(current);
     const listening = settled.promise.then(() => leader()?.listening?.results.map(resultOf) ?? []);
     return { failed: [], later, listening };

@@ -11,8 +11,16 @@ import { within } from './within.ts';
 
 /** How long a worker may take to end after it was told to, in milliseconds. */
 const CLOSE_MS = 6_000;
+/** How long a worker that does not respond may take. */
+const SILENT_CLOSE_MS = 1_000;
+/** How long after the drain limit its response is waited for. */
+const DRAINED_MS = 1_000;
 /** A worker whose event loop gives no sign of life in so many intervals does not respond. */
 const MAX_SILENT = 3;
+/** A worker that is silent for this long hangs. Long, because a stopped debugger or a slow disk also silences a worker. */
+const HUNG_MS = 30_000;
+/** Until a worker has applied its state: compiling it takes one turn of its event loop. */
+const HUNG_APPLYING_MS = 180_000;
 /** How long its last lines are waited for after its end. */
 const LAST_LINES_MS = 1_000;
 
@@ -32,8 +40,14 @@ export interface WorkerEvents {
 export interface WorkerEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Why it could not be started. */
+  /** Why it could not be started, or was killed. */
   readonly error?: Error;
+}
+
+/** How long a worker may be silent before it is killed, in milliseconds. Default: 30 s, and 180 s while it applies a state. */
+export interface SilenceLimits {
+  readonly hungMs: number;
+  readonly hungApplyingMs: number;
 }
 
 /** A worker, as its parent sees it. */
@@ -51,7 +65,8 @@ export class WorkerProcess {
   hasEnded = false;
   /** Intervals without a message, counted by a timer of this process: its own delays are not those of the worker. */
   #silent = 0;
-  readonly #silenceTimer = setInterval(() => this.#silent++, ALIVE_MS).unref();
+  readonly #silenceTimer = setInterval(() => this.#countSilence(), ALIVE_MS).unref();
+  readonly #limits: SilenceLimits;
   readonly #child: ChildProcess;
   readonly #events: WorkerEvents;
   /** The state that it has, the one that it is applying, and a newer one. */
@@ -66,8 +81,16 @@ export class WorkerProcess {
   /** By token. */
   readonly #expected = new Map<string, () => void>();
 
-  constructor(setup: WorkerSetup, events: WorkerEvents) {
+  /** Why it was killed. */
+  #killed: Error | undefined;
+
+  constructor(
+    setup: WorkerSetup,
+    events: WorkerEvents,
+    limits: SilenceLimits = { hungMs: HUNG_MS, hungApplyingMs: HUNG_APPLYING_MS },
+  ) {
     this.setup = setup;
+    this.#limits = limits;
     this.#events = events;
     // A debugger listens on one port.
     const flags = process.execArgv.filter((option) => !option.startsWith('--inspect'));
@@ -77,7 +100,9 @@ export class WorkerProcess {
       execArgv: [...flags, ...youngGenerationFlags([...flags, process.env['NODE_OPTIONS'] ?? ''])],
     });
     this.#child.on('message', (message) => this.#receive(message as ToParent));
-    this.#child.once('exit', (code, signal) => this.#end({ code, signal }));
+    this.#child.once('exit', (code, signal) =>
+      this.#end({ code, signal, ...(this.#killed && { error: this.#killed }) }),
+    );
     this.#child.once('close', () => this.#lastLines.resolve());
     this.#child.on('error', (error) => {
       if (this.#child.pid === undefined) this.#end({ code: null, signal: null, error });
@@ -104,6 +129,11 @@ export class WorkerProcess {
   /** Revision of the state that it serves; 0 before the first. */
   get revision(): number {
     return this.#applied?.revision ?? 0;
+  }
+
+  /** Revision of the state that it is applying; 0 if there is none. */
+  get applying(): number {
+    return this.#sent?.revision ?? 0;
   }
 
   /** False while its event loop is blocked, or the process is stopped. */
@@ -155,19 +185,20 @@ export class WorkerProcess {
     return promise;
   }
 
-  /** Resolves when its requests are finished, or the limit is over. */
-  drain(limitMs: number): Promise<void> {
-    if (this.hasEnded) return Promise.resolve();
+  /** Resolves when its requests are finished, the limit is over, or it does not respond. */
+  async drain(limitMs: number): Promise<void> {
+    if (this.hasEnded) return;
     this.#drained ??= Promise.withResolvers();
     this.send({ type: 'drain', limitMs });
-    return this.#drained.promise;
+    if (!this.isResponding) this.#drained.resolve();
+    await within(limitMs + DRAINED_MS, [this.#drained.promise]);
   }
 
   /** Ends it; resolves when it has ended. */
   async close(): Promise<void> {
     this.isClosing = true;
     this.send({ type: 'close' });
-    const timer = setTimeout(() => this.kill(), CLOSE_MS);
+    const timer = setTimeout(() => this.kill(), this.isResponding ? CLOSE_MS : SILENT_CLOSE_MS);
     await this.#ended.promise;
     clearTimeout(timer);
     await within(LAST_LINES_MS, [this.#lastLines.promise]);
@@ -176,6 +207,15 @@ export class WorkerProcess {
   /** Ends it without waiting for anything. */
   kill(): void {
     this.#child.kill('SIGKILL');
+  }
+
+  #countSilence(): void {
+    this.#silent++;
+    if (!this.isResponding) this.#drained?.resolve();
+    const limitMs = this.applying > 0 || this.revision === 0 ? this.#limits.hungApplyingMs : this.#limits.hungMs;
+    if (this.#killed || this.isClosing || this.#silent * ALIVE_MS < limitMs) return;
+    this.#killed = new Error(`no sign of life for ${limitMs / 1000} s`);
+    this.kill();
   }
 
   #sendNext(): void {

@@ -10,12 +10,14 @@ describe('edge-gateway --workers 2', () => {
   let gateway: GatewayProcess;
   let echo: HeldUpstream;
 
-  const start = async (): Promise<void> => {
+  const startWith = async (...flags: string[]): Promise<void> => {
     echo = await startHeldUpstream();
     gateway = new GatewayProcess();
     gateway.write('a.yaml', toEcho());
-    await gateway.start('--workers', '2');
+    await gateway.start('--workers', '2', ...flags);
+    await until(() => pidsOf(gateway).size === 2, 'both workers serve');
   };
+  const start = (): Promise<void> => startWith();
   const stop = async (): Promise<void> => {
     const pids = [...pidsOf(gateway).values()];
     await gateway.close();
@@ -60,7 +62,6 @@ describe('edge-gateway --workers 2', () => {
     after(stop);
 
     it('serves with two processes, and answers for both on the admin ports', async () => {
-      await until(() => pidsOf(gateway).size === 2, 'both workers serve');
       expect(await (await fetch(`${gateway.admin}/ready`)).text()).to.equal('LIVE\n');
       const sent = await askAll();
       const sums = await numbersOf(gateway, `${REQUESTS}|upstream_rq_total|membership_total`);
@@ -192,6 +193,54 @@ describe('edge-gateway --workers 2', () => {
       });
       gateway.write('a.yaml', direct('changed'));
       await everywhere('changed');
+    });
+  });
+
+  describe('whose workers end while they apply a change', () => {
+    before(start);
+    after(stop);
+
+    it('rejects the change, serves the previous state with new workers, and applies the next change', async () => {
+      gateway.write('a.yaml', direct('good'));
+      await everywhere('good');
+      const pids = pidsOf(gateway);
+      for (const pid of pids.values()) process.kill(pid, 'SIGSTOP');
+      gateway.write('a.yaml', direct('fatal'));
+      await until(() => gateway.errors.includes('"revision":3'), 'the change is translated');
+      for (const pid of pids.values()) process.kill(pid, 'SIGKILL');
+      await until(() => gateway.errors.includes('configuration change rejected'), 'the change is rejected');
+      expect(gateway.errors).to.include('"reason":"all workers ended while they applied it","isPreviousServed":true');
+      await until(async () => (await fetch(`${gateway.admin}/ready`)).status === 200, 'ready again');
+      await everywhere('good');
+      gateway.write('a.yaml', direct('next'));
+      await everywhere('next');
+    });
+
+    it('keeps a change during which only one of them ends', async () => {
+      const pids = pidsOf(gateway);
+      process.kill(pids.get(1)!, 'SIGSTOP');
+      gateway.write('a.yaml', direct('survives'));
+      await until(() => gateway.errors.includes('"revision":5'), 'the change is translated');
+      process.kill(pids.get(1)!, 'SIGKILL');
+      await until(() => pidsOf(gateway).get(1) !== pids.get(1), 'the worker is replaced');
+      await everywhere('survives');
+    });
+  });
+
+  describe('with a worker that hangs', () => {
+    before(() => startWith('--drain-seconds', '3600'));
+    after(stop);
+
+    it('exits with 0 when the requests of the other one are finished', async () => {
+      const pids = pidsOf(gateway);
+      process.kill(pids.get(2)!, 'SIGSTOP');
+      const slow = ask('/held').then(({ status }) => status);
+      await until(() => echo.held === 1, 'a request is in progress');
+      gateway.child.kill('SIGTERM');
+      await until(async () => (await fetch(`${gateway.admin}/ready`)).status === 503, 'not ready any more');
+      echo.release();
+      expect(await slow).to.equal(200);
+      expect(await gateway.ended()).to.equal(0);
     });
   });
 

@@ -180,18 +180,22 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
       try {
         applied = applyReceived(decoder, options.apply);
       } catch (error) {
-        const { message } = error as Error;
-        log.error({ reason: message }, 'failed to apply update, keeping previous state');
-        answer([{ type: TYPE.snapshot, resource: options.node.proxy, field: '', message }]);
+        rejectUpdate(error as Error, pending);
         return end('update failed');
       }
       isChanged = false;
       const to = pending;
       pending = [];
       if (!applied.later) return settle(applied.failed, to);
-      const failed = (error: Error): void => end(`update failed: ${error.message}`);
-      void applied.later.then((found) => settle([...applied.failed, ...found], to)).catch(failed);
+      applied.later
+        .then((found) => settle([...applied.failed, ...found], to))
+        .catch((error: Error) => rejectUpdate(error, to));
       return undefined;
+    };
+
+    const rejectUpdate = ({ message }: Error, to: PendingResponse[]): void => {
+      log.error({ reason: message }, 'failed to apply update, keeping previous state');
+      answer([{ type: TYPE.snapshot, resource: options.node.proxy, field: '', message }], to);
     };
 
     const logRejections = (found: readonly ProxyRejection[]): void => {

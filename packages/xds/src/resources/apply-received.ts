@@ -5,7 +5,10 @@ import type { DecodedState, StateDecoder } from './decode-state.ts';
 export interface Applied {
   /** The parts that cannot be compiled. */
   readonly failed: readonly ProxyRejection[];
-  /** Parts that other processes cannot compile; these processes keep the last accepted version themselves. Default: none. */
+  /**
+   * Parts that other processes cannot compile; these processes keep the last accepted version themselves. Rejects if they cannot apply
+   * the state at all. Default: none.
+   */
   readonly later?: Promise<readonly ProxyRejection[]>;
 }
 

@@ -1,0 +1,64 @@
+import { DEFAULT_SNAPSHOT_SETTINGS } from '@edge-gateway/core';
+import { expect } from 'chai';
+import { createStateEncoder } from '../../src/workers/state-encoder.ts';
+import { WorkerProcess, type WorkerEnd } from '../../src/workers/worker-process.ts';
+
+describe('a worker process', () => {
+  const settings = {
+    adminAddress: '127.0.0.1',
+    adminPort: 0,
+    readOnlyAddress: '127.0.0.1',
+    proxyName: 'gateway-proxy',
+    workers: 1,
+    accessLogOverflow: 'drop',
+    http1Parser: 'plain',
+    http2Client: 'direct',
+    http2Server: 'direct',
+    logLevel: 'error',
+    drainSeconds: 1,
+  } as const;
+  const setup = { worker: 1, processes: 1, processKey: 'k', settings, terminal: { isTTY: false, hasColors: false } };
+  const snapshot = {
+    proxy: 'gateway-proxy',
+    version: '1',
+    listeners: [],
+    upstreams: [],
+    settings: DEFAULT_SNAPSHOT_SETTINGS,
+  };
+
+  /** Starts a worker and stops its process once it has applied a state. */
+  async function startHung(): Promise<{ worker: WorkerProcess; ended: Promise<WorkerEnd> }> {
+    const end = Promise.withResolvers<WorkerEnd>();
+    const applied = Promise.withResolvers<void>();
+    const worker = new WorkerProcess(
+      setup,
+      {
+        onApplied: () => applied.resolve(),
+        onListening() {},
+        onCharges: () => expect.fail('nothing is limited'),
+        onRecorded() {},
+        onStats() {},
+        onEnd: (_, how) => end.resolve(how),
+      },
+      { hungMs: 3000, hungApplyingMs: 60_000 },
+    );
+    worker.offer(createStateEncoder().encode({ snapshot, unserved: [], secrets: new Map() }));
+    await applied.promise;
+    process.kill(worker.pid!, 'SIGSTOP');
+    return { worker, ended: end.promise };
+  }
+
+  it('is killed when it gives no sign of life for the limit', async () => {
+    const { ended } = await startHung();
+    const { signal, error } = await ended;
+    expect(signal).to.equal('SIGKILL');
+    expect(error?.message).to.equal('no sign of life for 3 s');
+  });
+
+  it('is not waited for when it hangs during a drain', async () => {
+    const { worker, ended } = await startHung();
+    await worker.drain(3_600_000);
+    await worker.close();
+    expect((await ended).signal).to.equal('SIGKILL');
+  });
+});
