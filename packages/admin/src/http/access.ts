@@ -15,9 +15,9 @@ const ATTRIBUTES = 'Path=/; HttpOnly; SameSite=Strict';
 /** Paths that need no token: health checks cannot send one, and they reveal nothing else. */
 const OPEN_PATHS: ReadonlySet<string> = new Set(['/ready', STYLE_PATH]);
 
-/** Returns true if the request has a session cookie, so that the browser can sign out. */
+/** Returns true if a request that {@link requireToken} has let pass has a session cookie, so that the browser can sign out. */
 export function isSignedIn(req: Request, token: AdminToken | undefined): boolean {
-  return token?.isSession(sessionOf(req)) ?? false;
+  return token !== undefined && sessionOf(req) !== '';
 }
 
 /**
@@ -29,7 +29,7 @@ export function requireToken(token: AdminToken): RequestHandler {
     if (OPEN_PATHS.has(req.path)) return next();
     const bearer = /^bearer +(\S+)$/i.exec(req.headers.authorization ?? '')?.[1];
     if (bearer !== undefined && (await token.isToken(bearer))) return next();
-    if (bearer === undefined && token.isSession(sessionOf(req))) return next();
+    if (bearer === undefined && (await token.isSession(sessionOf(req)))) return next();
     if (req.method === 'GET' && isNavigation(signsOf(req)))
       return signIn(res, { returnTo: req.path === SIGN_IN_PATH ? '/' : req.url });
     throw adminError('ERR_ADMIN_UNAUTHORIZED', undefined, { headers: { 'www-authenticate': 'Bearer realm="admin"' } });

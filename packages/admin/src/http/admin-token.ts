@@ -16,7 +16,8 @@ export interface AdminToken {
   isToken(text: string): Promise<boolean>;
   /** Returns the value of a session cookie that is valid for twelve hours, or until the token is replaced. */
   createSession(): string;
-  isSession(text: string): boolean;
+  /** Resolves with true for a session of the current token. */
+  isSession(text: string): Promise<boolean>;
 }
 
 /**
@@ -52,7 +53,8 @@ export function readAdminToken(file: string, now: () => number = Date.now): Admi
       const expiry = String(now() + SESSION_MS);
       return `${expiry}.${signatureOf(expiry)}`;
     },
-    isSession(text) {
+    async isSession(text) {
+      await readAgain();
       const [expiry = '', signature = ''] = text.split('.', 2);
       return isEqual(signature, signatureOf(expiry)) && Number(expiry) > now();
     },
