@@ -1,3 +1,4 @@
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -5,7 +6,7 @@ import { gatewayNamespace, printable, redact } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { addExamples, asGroup, hideGlobalFlags } from '../command-line/command-help.ts';
 import { tar } from '../output/tar.ts';
-import { replaceFile } from '../edit/replace-file.ts';
+import { PRIVATE, replaceFile } from '../edit/replace-file.ts';
 import { listWorkloads, readLogs } from '../cluster/debug-data.ts';
 import { openCluster, wantsCluster, type ClusterFlags } from '../cluster/open-cluster.ts';
 import { cliError } from '../error-codes.ts';
@@ -55,7 +56,7 @@ function addDebugLogs(group: Command, io: Terminal): void {
     )
     .option('--errors-only', 'only lines of the levels error, panic and fatal')
     .option('--control-plane', 'lines of a control plane that runs apart (--server) instead of the proxy')
-    .option('--zip', `write a compressed archive; default file: ${ARCHIVE} in the temporary directory`);
+    .option('--zip', `write a compressed archive; default file: ${ARCHIVE} in a new folder of the temporary directory`);
   command.action(async () => {
     const flags = command.optsWithGlobals<LogFlags>();
     const { logs, problems } = wantsCluster(flags)
@@ -68,7 +69,7 @@ function addDebugLogs(group: Command, io: Terminal): void {
     if (flags.zip) {
       const files = shown.map(({ name, text }) => ({ name, content: Buffer.from(text) }));
       const archive = gzipSync(tar(files, new Date()));
-      writeTo(io, flags.file ?? join(tmpdir(), ARCHIVE), archive);
+      writeTo(io, flags.file ?? join(mkdtempSync(join(tmpdir(), 'gatewayctl-')), ARCHIVE), archive);
     } else if (flags.file !== undefined) writeTo(io, flags.file, lines);
     else io.write(printable(lines));
   });
@@ -105,8 +106,9 @@ function errorLines(text: string): string {
     .join('');
 }
 
+/** Logs and resources may reveal more than a group or everybody should read, whatever the mode of an existing file. */
 function writeTo(io: Terminal, file: string, content: string | Buffer): void {
-  replaceFile(resolve(io.cwd, file), content, { shown: file });
+  replaceFile(resolve(io.cwd, file), content, { shown: file, mode: PRIVATE });
   io.err(`Wrote ${file}`);
 }
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync, unlinkSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
 import { answer, at, recordedAnswers, type AnsweringServer } from '../support/answering-server.ts';
@@ -67,12 +67,24 @@ describe('debug', () => {
     expect(content).to.equal(`${LINES.join('')}not JSON\n`);
   });
 
-  it('writes the archive into the temporary directory by default', async () => {
-    const file = join(tmpdir(), 'gw-system-logs.tgz');
-    const { stderr } = await debug('logs', '--zip');
-    expect(stderr).to.equal(`Wrote ${file}\n`);
-    expect(existsSync(file)).to.equal(true);
-    unlinkSync(file);
+  it('writes the archive into a new private folder of the temporary directory by default', async () => {
+    const write = async (): Promise<string> => (await debug('logs', '--zip')).stderr.slice('Wrote '.length).trimEnd();
+    const [file, other] = [await write(), await write()];
+    expect(file).to.match(/\/gatewayctl-\w+\/gw-system-logs\.tgz$/);
+    expect(file.startsWith(tmpdir())).to.equal(true);
+    expect(other).to.not.equal(file);
+    expect(statSync(file).mode & 0o777).to.equal(0o600);
+    expect(statSync(dirname(file)).mode & 0o777).to.equal(0o700);
+    for (const each of [file, other]) rmSync(dirname(each), { recursive: true });
+  });
+
+  it('makes an existing file private', async () => {
+    for (const argv of [['logs'], ['logs', '--zip'], ['yaml']]) {
+      writeFileSync(join(cwd, 'open'), '', { mode: 0o644 });
+      await debug(...argv, '-f', 'open');
+      expect(statSync(join(cwd, 'open')).mode & 0o777, argv.join(' ')).to.equal(0o600);
+      rmSync(join(cwd, 'open'));
+    }
   });
 
   it('prints every resource without secret values, by kind', async () => {
