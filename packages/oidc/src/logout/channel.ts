@@ -2,14 +2,13 @@ import type { ServerMetadata } from 'openid-client';
 import { digest, type AuthDenied, type AuthRequest } from '@edge-gateway/core';
 import { codeOf, failure } from '../error-codes.ts';
 import type { Login } from '../login/login.ts';
+import { LOGOUT_TOKEN_SECONDS } from '../provider/verify.ts';
 import { cookieHeaders } from '../login/page.ts';
 import { forgetRounds } from '../login/rounds.ts';
 import { claimsOf, indexKeys } from '../session/session.ts';
 import { isFromOtherSite } from './logout.ts';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
-/** A logout token is accepted for this long after it was issued. */
-const MAX_AGE_SECONDS = 120;
 
 /** Handles the provider's calls: GET from a frame in the browser (front channel), POST from its server (back channel). */
 export function channelLogout(login: Login, request: AuthRequest): Promise<AuthDenied> {
@@ -83,13 +82,13 @@ async function verifyLogoutToken(login: Login, token: string): Promise<{ id: str
     fresh: false,
     audiences: [login.settings.clientId],
     isType: (typ) => typ === undefined || /^(?:application\/)?(?:logout\+)?jwt$/i.test(typ),
-    maxAgeSeconds: MAX_AGE_SECONDS,
+    maxAgeSeconds: LOGOUT_TOKEN_SECONDS,
     requiredClaims: ['iat', 'jti', 'events'],
   });
   const { events } = claims;
   const event = typeof events === 'object' && events !== null ? (events as Record<string, unknown>)[EVENT] : undefined;
   if (typeof event !== 'object' || event === null) throw invalidToken('events');
-  if (claims.nonce !== undefined) throw invalidToken('nonce');
+  if ((claims.nonce ?? undefined) !== undefined) throw invalidToken('nonce');
   // With a session, only that one ends; with a subject alone, all of its sessions (section 2.6).
   const [first] = indexKeys(claims);
   if (first === undefined) throw invalidToken('sub and sid');

@@ -52,7 +52,7 @@ export function createProviderClient(parts: ClientParts): ProviderClient {
     made[client.customFetch] = async (url, init) => {
       const added = { ...init, ...trust, headers: { ...init.headers, ...headers } } as FetchOptions;
       const response = await limitedFetch(url, added);
-      return openid ? response : withoutIdToken(response);
+      return withoutAbsent(response, openid);
     };
     client.allowInsecureRequests(made);
     return made;
@@ -83,18 +83,22 @@ export function createProviderClient(parts: ClientParts): ProviderClient {
   };
 }
 
-/** Removes the id token, which plain OAuth 2 does not use, so that it is not validated. */
-async function withoutIdToken(response: Response): Promise<Response> {
+/**
+ * Returns a response of the token endpoint as `openid-client` reads it: members that are null or empty are absent, as is the id
+ * token in plain OAuth 2, which does not use it. A JSON object is read whatever its content type.
+ */
+async function withoutAbsent(response: Response, openid: boolean): Promise<Response> {
   const body: unknown = await response
     .clone()
     .json()
     .catch(() => undefined);
-  if (typeof body !== 'object' || body === null || !('id_token' in body)) return response;
-  const { id_token: _unasked, ...rest } = body;
-  return new Response(JSON.stringify(rest), {
-    status: response.status,
-    headers: { 'content-type': 'application/json' },
-  });
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return response;
+  const present = Object.entries(body).filter(
+    ([name, value]) => value !== null && value !== '' && (openid || name !== 'id_token'),
+  );
+  const headers = new Headers(response.headers);
+  headers.set('content-type', 'application/json');
+  return new Response(JSON.stringify(Object.fromEntries(present)), { status: response.status, headers });
 }
 
 function rethrow(error: unknown): never {
@@ -111,7 +115,7 @@ function asFailure(error: unknown): GatewayError {
   const { code, cause } = error as { code?: string; cause?: unknown };
   if (code === 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED' || code === 'OAUTH_JWT_CLAIM_COMPARISON_FAILED')
     return failure('ERR_OIDC_TOKEN_INVALID', 'unexpected claim in the id token', error);
-  if (cause instanceof Response && cause.status >= 500)
+  if (cause instanceof Response && isOutage(cause.status))
     return failure('ERR_OIDC_PROVIDER_UNAVAILABLE', `the provider responded with ${cause.status}`, error);
   return failure('ERR_OIDC_PROVIDER_ANSWER', (error as Error).message, error);
 }
@@ -119,9 +123,12 @@ function asFailure(error: unknown): GatewayError {
 function ofTokenError(error: client.ResponseBodyError): GatewayError {
   const hint = error.error === 'invalid_client' ? ': check clientId and the client secret' : '';
   const text = `the provider responded with ${error.status} ${readable(error.error)}${hint}`;
-  if (error.status >= 500) return failure('ERR_OIDC_PROVIDER_UNAVAILABLE', text, error);
+  if (isOutage(error.status)) return failure('ERR_OIDC_PROVIDER_UNAVAILABLE', text, error);
   return failure(error.error === 'invalid_grant' ? 'ERR_OIDC_GRANT_REFUSED' : 'ERR_OIDC_PROVIDER_ANSWER', text, error);
 }
+
+/** Returns true for a status that says that a later call may succeed. */
+const isOutage = (status: number): boolean => status >= 500 || status === 429 || status === 408;
 
 /** Returns an error for logs: only characters that RFC 6749 allows, and few of them. */
 function readable(error: string): string {

@@ -1,5 +1,5 @@
 import type { Counter, Logger, UrlTrust } from '@edge-gateway/core';
-import { remoteKeys, type KeySource } from '@edge-gateway/core/jwt';
+import { ALGORITHMS, remoteKeys, type KeySource } from '@edge-gateway/core/jwt';
 import type { ServerMetadata } from 'openid-client';
 import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
 import { failure } from '../error-codes.ts';
@@ -32,6 +32,8 @@ export interface ProviderOptions {
 
 /** No longer than a call to the provider, as logins wait for it. */
 const KEY_COOL_DOWN_MS = 5000;
+/** Public-key algorithms: a login never trusts shared secrets. */
+export const PUBLIC_ALGORITHMS = Object.keys(ALGORITHMS).filter((alg) => ALGORITHMS[alg]!.kty !== 'oct');
 const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;
 const OPTIONAL_ENDPOINTS = ['revocation_endpoint', 'end_session_endpoint'] as const;
 
@@ -98,7 +100,10 @@ async function discover({ issuerUrl, override, trust = {} }: ProviderOptions): P
   const unusable = ENDPOINTS.find((name) => overridden[name] === undefined && !isUsable(discovered[name]));
   if (unusable) throw failure('ERR_OIDC_PROVIDER_ANSWER', `${unusable} of the provider is missing or not https`);
   for (const name of OPTIONAL_ENDPOINTS) if (!isUsable(discovered[name])) delete discovered[name];
-  return { ...discovered, ...overridden } as ServerMetadata;
+  const metadata = { ...discovered, ...overridden } as ServerMetadata;
+  // Without a list, `openid-client` accepts only RS256.
+  const { id_token_signing_alg_values_supported: listed } = metadata;
+  return { ...metadata, id_token_signing_alg_values_supported: Array.isArray(listed) ? listed : PUBLIC_ALGORITHMS };
 }
 
 /** Returns a value of a provider for the log. */

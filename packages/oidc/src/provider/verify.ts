@@ -1,6 +1,5 @@
 import { digest } from '@edge-gateway/core';
 import {
-  ALGORITHMS,
   checkSignature,
   DEFAULT_CLOCK_SKEW_SECONDS,
   isKeySetFailure,
@@ -13,12 +12,12 @@ import {
 import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
 import { failure } from '../error-codes.ts';
 import { createExpiringMap } from '../session/expiring.ts';
-import type { Provider } from './provider.ts';
+import { PUBLIC_ALGORITHMS, type Provider } from './provider.ts';
 
 /** Tolerance for the times of tokens. */
 export const CLOCK_SKEW_SECONDS = DEFAULT_CLOCK_SKEW_SECONDS;
-/** Public-key algorithms: a login never trusts shared secrets. */
-const PUBLIC_ALGORITHMS = Object.keys(ALGORITHMS).filter((alg) => ALGORITHMS[alg]!.kty !== 'oct');
+/** A logout token is accepted for this long after it was issued. */
+export const LOGOUT_TOKEN_SECONDS = 600;
 /** A token from the provider may be large, and have times with a fraction. */
 const FORM: TokenRules = { isType: () => true, maxBytes: 512 * 1024, times: 'fraction' };
 

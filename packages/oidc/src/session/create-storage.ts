@@ -1,6 +1,7 @@
 import { deriveKey, parseDuration } from '@edge-gateway/core';
 import { cipherKeysOf } from '../login/keys.ts';
 import type { LoginParts, LoginSettings } from '../login/settings.ts';
+import { CLOCK_SKEW_SECONDS, LOGOUT_TOKEN_SECONDS } from '../provider/verify.ts';
 import { handleCookieName } from './cookie-names.ts';
 import { createLocalIds, createRedisIds, type ExpiringIds } from './expiring.ts';
 import { createCookieStorage } from './cookie-storage.ts';
@@ -14,8 +15,8 @@ import { createStoreStorage } from './store-storage.ts';
 
 const DEFAULT_BUFFER = '2s';
 const DEFAULT_DENIED = '1h';
-/** Longer than a logout token is valid. */
-export const USED_MS = 600_000;
+/** Longer than a logout token is valid, with a clock difference at its start and at its end. */
+export const USED_MS = (LOGOUT_TOKEN_SECONDS + 3 * CLOCK_SKEW_SECONDS) * 1000;
 
 interface Checked {
   readonly settings: LoginSettings;

@@ -154,8 +154,9 @@ export function createRenewal(
     } catch (error) {
       options.log.warn({ requestId: request.requestId, err: error }, 'failed to refresh tokens');
       if (!ended) return stored.session;
-      if (NEW_LOGIN.has(codeOf(error))) return undefined;
-      if (codeOf(error) === 'ERR_OIDC_STORE_UNAVAILABLE') throw error;
+      const code = codeOf(error);
+      if (code === 'ERR_OIDC_STORE_UNAVAILABLE') throw error;
+      if (!OUTAGES.has(code)) return undefined;
       const text = 'the session has expired and the provider is unavailable';
       throw failure('ERR_OIDC_PROVIDER_UNAVAILABLE', text, error);
     }
@@ -185,7 +186,12 @@ export function createRenewal(
     if (!current || (!isServed && hasEnded(current, now()))) return undefined;
     // With tokens in the browser, every renewed request sends it the new ones.
     const isSent = current !== session && storage.inBrowser;
-    return { session: current, cookies: isSent ? await storage.update(request, stored, current) : [] };
+    try {
+      return { session: current, cookies: isSent ? await storage.update(request, stored, current) : [] };
+    } catch (error) {
+      if (codeOf(error) === 'ERR_OIDC_SESSION_TOO_LARGE') return undefined;
+      throw error;
+    }
   };
 }
 
@@ -201,5 +207,5 @@ export async function endRenewals(memory: RenewalMemory, session: Session): Prom
   return renewed ?? memory.recent.get(key) ?? session;
 }
 
-/** Errors that only a new login resolves. */
-const NEW_LOGIN: ReadonlySet<unknown> = new Set(['ERR_OIDC_TOKEN_INVALID', 'ERR_OIDC_GRANT_REFUSED']);
+/** Errors of a renewal that pass. Any other one would fail each renewal, so it leads to a new login. */
+const OUTAGES: ReadonlySet<unknown> = new Set(['ERR_OIDC_PROVIDER_UNAVAILABLE', 'ERR_OIDC_PROVIDER_TIMEOUT']);

@@ -238,7 +238,7 @@ describe('logging out', () => {
           withoutSub,
           { ...good, aud: 'other' },
           { ...good, iss: 'https://other.example' },
-          { ...good, iat: now - 600, exp: now + 600 },
+          { ...good, iat: now - 661, exp: now + 600 },
           { ...good, events: { other: {} } },
         ];
         for (const claims of bad) expect(await send(await idp.sign(claims)), JSON.stringify(claims)).to.equal(400);
