@@ -17,7 +17,7 @@ const OPEN_PATHS: ReadonlySet<string> = new Set(['/ready', STYLE_PATH]);
 
 /** Returns true if a request that {@link requireToken} has let pass has a session cookie, so that the browser can sign out. */
 export function isSignedIn(req: Request, token: AdminToken | undefined): boolean {
-  return token !== undefined && sessionOf(req) !== '';
+  return token !== undefined && sessionsOf(req).length > 0;
 }
 
 /**
@@ -29,7 +29,7 @@ export function requireToken(token: AdminToken): RequestHandler {
     if (OPEN_PATHS.has(req.path)) return next();
     const bearer = /^bearer +(\S+)$/i.exec(req.headers.authorization ?? '')?.[1];
     if (bearer !== undefined && (await token.isToken(bearer))) return next();
-    if (bearer === undefined && (await token.isSession(sessionOf(req)))) return next();
+    if (bearer === undefined && (await hasSession(req, token))) return next();
     if (req.method === 'GET' && isNavigation(signsOf(req)))
       return signIn(res, { returnTo: req.path === SIGN_IN_PATH ? '/' : req.url });
     throw adminError('ERR_ADMIN_UNAUTHORIZED', undefined, { headers: { 'www-authenticate': 'Bearer realm="admin"' } });
@@ -67,6 +67,11 @@ function isLocalPath(path: string): boolean {
   return /^\/(?![/\\])[!-~]*$/.test(path);
 }
 
-function sessionOf({ headers: { cookie = '' } }: Request): string {
-  return parseCookies(cookie).get(COOKIE) ?? '';
+async function hasSession(req: Request, token: AdminToken): Promise<boolean> {
+  for (const session of sessionsOf(req)) if (await token.isSession(session)) return true;
+  return false;
+}
+
+function sessionsOf({ headers: { cookie } }: Request): readonly string[] {
+  return (parseCookies(cookie).get(COOKIE) ?? []).filter((session) => session !== '');
 }

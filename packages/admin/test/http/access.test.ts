@@ -157,6 +157,8 @@ describe('an admin port with a token', () => {
     const { headers } = await signIn(control(), { token: TOKEN });
     const cookie = headers.get('set-cookie')!.split(';', 1)[0]!;
     expect((await control().request('/version', { headers: { cookie } })).status).to.equal(200);
+    const tossed = `edge_gateway_admin=stray; ${cookie}`;
+    expect((await control().request('/version', { headers: { cookie: tossed } })).status).to.equal(200);
     expect((await control().request('/version', { headers: { cookie, authorization: 'Bearer x' } })).status).to.equal(
       401,
     );

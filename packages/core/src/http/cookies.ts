@@ -1,9 +1,13 @@
 const MAX_COOKIES = 300;
+/** More values of one name are ignored: each of them is checked. */
+const MAX_VALUES = 8;
 
-/** Parses a `Cookie` header. A name with two different values is ambiguous and omitted. */
-export function parseCookies(header: string | undefined): ReadonlyMap<string, string> {
-  const cookies = new Map<string, string>();
-  const ambiguous = new Set<string>();
+/**
+ * Parses a `Cookie` header. A name may have several values, of different domains or paths, and the header does not say which one
+ * this host has set: a reader uses the value that it can verify, or the first one if it verifies none.
+ */
+export function parseCookies(header: string | undefined): ReadonlyMap<string, readonly string[]> {
+  const cookies = new Map<string, string[]>();
   for (const part of (header ?? '').split(';', MAX_COOKIES)) {
     const at = part.indexOf('=');
     if (at < 1) continue;
@@ -11,9 +15,9 @@ export function parseCookies(header: string | undefined): ReadonlyMap<string, st
     const written = part.slice(at + 1).trim();
     const value =
       written.length > 1 && written.startsWith('"') && written.endsWith('"') ? written.slice(1, -1) : written;
-    if (cookies.has(name) && cookies.get(name) !== value) ambiguous.add(name);
-    cookies.set(name, value);
+    const values = cookies.get(name);
+    if (!values) cookies.set(name, [value]);
+    else if (values.length < MAX_VALUES && !values.includes(value)) values.push(value);
   }
-  for (const name of ambiguous) cookies.delete(name);
   return cookies;
 }

@@ -18,8 +18,11 @@ const CHUNK_LENGTH = 3600;
 /** With more, servers reject the `Cookie` header. */
 const MAX_CHUNKS = 4;
 
+/** The cookies of a request: the values of each name, see `parseCookies`. */
+export type Cookies = ReadonlyMap<string, readonly string[]>;
+
 /** Returns the cookies of a request; HTTP/2 may split them into several headers. */
-export function cookiesOf(request: AuthRequest): ReadonlyMap<string, string> {
+export function cookiesOf(request: AuthRequest): Cookies {
   const headers = request.headers();
   const lines: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {
@@ -61,16 +64,45 @@ export function splitValue(name: string, value: string): readonly (readonly [str
   ];
 }
 
-/** Returns the value passed to {@link splitValue}; `undefined` if chunks are missing, changed, reordered or of another login. */
-export function joinValue(name: string, cookies: ReadonlyMap<string, string>): string | undefined {
-  const first = cookies.get(name);
-  const chunked = /^chunks:([2-9]):([\w-]{43})$/.exec(first ?? '');
-  if (!chunked) return first || undefined;
-  const count = Number(chunked[1]);
+/**
+ * Returns the values passed to {@link splitValue}: several if cookies of one name have several values, none if chunks are missing,
+ * changed, reordered or of another login.
+ */
+export function joinValues(name: string, cookies: Cookies): readonly string[] {
+  return (cookies.get(name) ?? []).flatMap((first) => {
+    const chunked = /^chunks:([2-9]):([\w-]{43})$/.exec(first);
+    if (!chunked) return first || [];
+    return joinChunks(name, cookies, { count: Number(chunked[1]), expected: chunked[2]! }) ?? [];
+  });
+}
+
+/** Chunks with several values are combined in this many ways at most. */
+const MAX_COMBINATIONS = 64;
+
+function joinChunks(
+  name: string,
+  cookies: Cookies,
+  { count, expected }: { readonly count: number; readonly expected: string },
+): string | undefined {
   if (count > MAX_CHUNKS) return undefined;
+  const chunks = Array.from({ length: count }, (_, i) => cookies.get(`${name}_${i + 1}`) ?? []);
+  const combinations = chunks.reduce((product, { length }) => product * length, 1);
+  for (let n = 0; n < Math.min(combinations, MAX_COMBINATIONS); n++) {
+    const value = combination(chunks, n);
+    if (digest(value) === expected) return value;
+  }
+  return undefined;
+}
+
+/** Returns the `n`th of all combinations, joined; the first one has the first value of each chunk. */
+function combination(chunks: readonly (readonly string[])[], n: number): string {
   let value = '';
-  for (let i = 1; i <= count; i++) value += cookies.get(`${name}_${i}`) ?? '';
-  return digest(value) === chunked[2] ? value : undefined;
+  let rest = n;
+  for (const values of chunks) {
+    value += values[rest % values.length]!;
+    rest = Math.floor(rest / values.length);
+  }
+  return value;
 }
 
 /** Returns the names of all cookies that a value under `name` may be spread over. */

@@ -86,9 +86,11 @@ export function resumeAttempt(
     const text = unseal(key, purposeOf(settings.id), given.state);
     if (text === undefined) continue;
     const { cookieName, secret: expected, target, round, endsAt } = JSON.parse(text) as State;
-    const secret = cookiesOf(request).get(cookieName);
-    const isBound = secret !== undefined && digest(secret) === expected;
-    const bound = isBound ? { cookieName, target, round, ...derived(key, settings.id, secret) } : undefined;
+    const secret = cookiesOf(request)
+      .get(cookieName)
+      ?.find((value) => digest(value) === expected);
+    const bound =
+      secret === undefined ? undefined : { cookieName, target, round, ...derived(key, settings.id, secret) };
     return { isExpired: given.now >= endsAt, target, bound };
   }
   return undefined;

@@ -13,8 +13,8 @@ function nameOf({ id, cookie }: LoginSettings): string {
 
 /** Returns how many logins this browser completed within the last minute. */
 export function roundsOf(request: AuthRequest, settings: LoginSettings): number {
-  const value = cookiesOf(request).get(nameOf(settings));
-  return value !== undefined && /^[1-9]$/.test(value) ? Number(value) : 0;
+  const values = cookiesOf(request).get(nameOf(settings)) ?? [];
+  return Math.max(0, ...values.filter((value) => /^[1-9]$/.test(value)).map(Number));
 }
 
 /** Returns the cookie that counts completed logins, for a minute. */

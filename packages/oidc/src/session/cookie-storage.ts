@@ -3,16 +3,17 @@ import { digest, keyedDigest, randomToken, seal, unsealWith, type AuthRequest } 
 import {
   clearCookie,
   possibleNames,
-  joinValue,
+  joinValues,
   cookiesOf,
   setCookie,
   splitValue,
   type CookieAttributes,
+  type Cookies,
 } from '../http/cookies.ts';
 import { codeOf, failure } from '../error-codes.ts';
 import { macCookieName, TOKEN_COOKIES, tokenCookieName } from './cookie-names.ts';
 import type { ExpiringIds } from './expiring.ts';
-import { endOf, type StoredSession, type Session, type SessionStorage } from './session.ts';
+import { endOf, preferred, type StoredSession, type Session, type SessionStorage } from './session.ts';
 
 export interface CookieStorageOptions {
   readonly keyPrefix: string | undefined;
@@ -46,7 +47,10 @@ interface CookieSession extends StoredSession {
   readonly login: string;
 }
 
-/** The content of the cookies of a request. */
+/** The values of the cookies of one token. */
+type PartValues = readonly [Part, readonly string[]];
+
+/** One login in the cookies of a request. */
 interface Found {
   readonly login: string;
   readonly tokens: Tokens;
@@ -113,27 +117,39 @@ export function createCookieStorage(options: CookieStorageOptions): SessionStora
     return names.filter((name) => cookies.has(name)).map((name) => clearCookie(name, attributes));
   }
 
-  /** Returns the tokens of one login; values of different logins are not combined. */
-  function read(cookies: ReadonlyMap<string, string>): Found | undefined {
-    const values = PARTS.map((part) => [part, joinValue(nameOf(part), cookies)] as const);
-    const present = values.filter((each): each is [Part, string] => each[1] !== undefined);
-    return cipherKeys ? readSealed(cipherKeys, present) : readSigned(cookies.get(macName), present);
+  /** Returns the tokens of each login in the cookies; values of different logins are not combined. */
+  function read(cookies: Cookies): readonly Found[] {
+    const values = PARTS.map((part) => [part, joinValues(nameOf(part), cookies)] as const);
+    if (cipherKeys) return readSealed(cipherKeys, values);
+    return (cookies.get(macName) ?? []).flatMap((mac) => readSigned(mac, values) ?? []);
   }
 
-  function readSealed(keys: readonly Uint8Array[], values: readonly (readonly [Part, string])[]): Found | undefined {
-    const texts = values.map(([part, value]) => [part, unsealWith(keys, purposeOf(part), value)] as const);
-    const opened = texts.filter((each): each is [Part, string] => each[1] !== undefined);
-    const [login, ...others] = new Set(opened.map(([, text]) => text.slice(0, LOGIN_LENGTH)));
-    if (login === undefined || others.length > 0) return undefined;
-    return { login, tokens: Object.fromEntries(opened.map(([part, text]) => [part, text.slice(LOGIN_LENGTH)])) };
+  function readSealed(keys: readonly Uint8Array[], values: readonly PartValues[]): readonly Found[] {
+    const byLogin = new Map<string, Tokens>();
+    for (const [part, sealed] of values) {
+      for (const value of sealed) {
+        const text = unsealWith(keys, purposeOf(part), value);
+        if (text === undefined) continue;
+        const login = text.slice(0, LOGIN_LENGTH);
+        byLogin.set(login, { [part]: text.slice(LOGIN_LENGTH), ...byLogin.get(login) });
+      }
+    }
+    return [...byLogin].map(([login, tokens]) => ({ login, tokens }));
   }
 
-  function readSigned(mac: string | undefined, values: readonly (readonly [Part, string])[]): Found | undefined {
-    const [login = '', ...macs] = (mac ?? '').split('.');
-    const isGenuine = macKeys.some((key) =>
-      values.every(([part, token]) => isEqual(macs[PARTS.indexOf(part)] ?? '', macOf(key, login, part, token))),
-    );
-    return login !== '' && values.length > 0 && isGenuine ? { login, tokens: Object.fromEntries(values) } : undefined;
+  /** Cookies of tokens that the login did not set are ignored; of those that it did set, one value must be its own. */
+  function readSigned(mac: string, values: readonly PartValues[]): Found | undefined {
+    const [login = '', ...macs] = mac.split('.');
+    if (login === '' || macs.length !== PARTS.length) return undefined;
+    const set = values.filter(([, tokens], i) => tokens.length > 0 && macs[i] !== '');
+    for (const key of macKeys) {
+      const isOwn = (part: Part, token: string): boolean =>
+        isEqual(macs[PARTS.indexOf(part)]!, macOf(key, login, part, token));
+      const own = set.map(([part, tokens]) => [part, tokens.find((token) => isOwn(part, token))] as const);
+      if (own.length > 0 && own.every(([, token]) => token !== undefined))
+        return { login, tokens: Object.fromEntries(own) };
+    }
+    return undefined;
   }
 
   async function isGenuine(session: Session): Promise<boolean> {
@@ -144,10 +160,14 @@ export function createCookieStorage(options: CookieStorageOptions): SessionStora
 
   const deniedId = (login: string): string => digest(`${options.client} ${login}`);
 
-  async function load(request: AuthRequest): Promise<CookieSession | undefined> {
-    const found = read(cookiesOf(request));
-    if (!found) return undefined;
-    const { login, tokens } = found;
+  async function* sessionsOf(request: AuthRequest): AsyncIterable<CookieSession> {
+    for (const found of read(cookiesOf(request))) {
+      const session = await sessionIn(found);
+      if (session) yield session;
+    }
+  }
+
+  async function sessionIn({ login, tokens }: Found): Promise<CookieSession | undefined> {
     const { idToken, accessToken = '', refreshToken } = tokens;
     if (!idToken && (options.needsIdToken || !accessToken)) return undefined;
     if (await options.denyList?.has(deniedId(login))) return undefined;
@@ -160,12 +180,11 @@ export function createCookieStorage(options: CookieStorageOptions): SessionStora
 
   return {
     inBrowser: true,
-    load,
+    load: (request) => preferred(sessionsOf(request), options.now()),
     create: async (request, session) => write(request, session, randomToken().slice(0, LOGIN_LENGTH)),
     update: async (request, stored, session) => write(request, session, (stored as CookieSession).login),
     async remove(request) {
-      const login = read(cookiesOf(request))?.login;
-      if (login !== undefined) await options.denyList?.add(deniedId(login));
+      for (const { login } of read(cookiesOf(request))) await options.denyList?.add(deniedId(login));
       return clear(request);
     },
     exclusively: (stored, work) => work(stored),

@@ -112,6 +112,16 @@ export function hasEnded(session: Session, now: number): boolean {
   return now >= idEndsAt + CLOCK_SKEW_SECONDS * 1000 || now >= accessEndsAt;
 }
 
+/** Returns the first session that has not expired; if all have, the first one. */
+export async function preferred<T extends StoredSession>(found: AsyncIterable<T>, now: number): Promise<T | undefined> {
+  let first: T | undefined;
+  for await (const stored of found) {
+    if (!hasEnded(stored.session, now)) return stored;
+    first ??= stored;
+  }
+  return first;
+}
+
 /** Returns true if a session expires within `bufferMs`. */
 export function endsSoon(session: Session, now: number, bufferMs: number): boolean {
   return now >= Math.min(session.idEndsAt ?? Infinity, session.accessEndsAt ?? Infinity) - bufferMs;

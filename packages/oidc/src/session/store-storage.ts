@@ -7,7 +7,7 @@ import { failure } from '../error-codes.ts';
 import { CLOCK_SKEW_SECONDS } from '../provider/verify.ts';
 import type { ExpiringIds } from './expiring.ts';
 import type { SessionIndex } from './session-index.ts';
-import { claimsOf, indexKeys, type StoredSession, type Session, type SessionStorage } from './session.ts';
+import { claimsOf, indexKeys, preferred, type StoredSession, type Session, type SessionStorage } from './session.ts';
 import { LOCK_WAIT_MS, type SessionLock } from './session-lock.ts';
 
 export interface StoreStorageOptions {
@@ -82,14 +82,16 @@ export function createStoreStorage(options: StoreStorageOptions): SessionStorage
     }
   }
 
-  async function load(request: AuthRequest): Promise<HandleSession | undefined> {
-    const handle = cookiesOf(request).get(cookieName);
-    return handle !== undefined && HANDLE.test(handle) ? fetchSession(handle) : undefined;
+  async function* sessionsOf(request: AuthRequest): AsyncIterable<HandleSession> {
+    for (const handle of cookiesOf(request).get(cookieName) ?? []) {
+      const found = HANDLE.test(handle) ? await fetchSession(handle) : undefined;
+      if (found) yield found;
+    }
   }
 
   return {
     inBrowser: false,
-    load,
+    load: (request) => preferred(sessionsOf(request), options.now()),
     newHandle() {
       const handle = randomToken();
       return { handle, id: digest(handle) };
@@ -108,8 +110,10 @@ export function createStoreStorage(options: StoreStorageOptions): SessionStorage
     },
     async remove(request, stored) {
       if (stored) await end(stored);
-      const present = cookiesOf(request).has(cookieName);
-      return present || stored ? [clearCookie(cookieName, attributes)] : [];
+      const handles = cookiesOf(request).get(cookieName);
+      // A session under another value would log the user in again.
+      if (handles && handles.length > 1) for await (const other of sessionsOf(request)) await end(other);
+      return handles || stored ? [clearCookie(cookieName, attributes)] : [];
     },
     removeAgain: (stored) =>
       // A concurrent renewal may write a removed session again.

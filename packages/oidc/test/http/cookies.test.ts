@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { parseCookies } from '@edge-gateway/core';
 import type { AuthRequest } from '@edge-gateway/core';
-import { clearCookie, cookiesOf, joinValue, setCookie, splitValue } from '../../src/http/cookies.ts';
+import { clearCookie, cookiesOf, joinValues, setCookie, splitValue } from '../../src/http/cookies.ts';
 
 const attributes = {
   maxAgeSeconds: 60,
@@ -34,9 +34,13 @@ describe('cookies', () => {
     expect(setCookie('a', 'b', bare)).to.equal('a=b');
   });
 
-  it('with two different values are omitted', () => {
-    expect([...parseCookies('a=1; b=2; a=3')]).to.deep.equal([['b', '2']]);
-    expect(parseCookies('a=1; a=1').get('a')).to.equal('1');
+  it('with several values have all of them, without repetitions and up to eight', () => {
+    expect([...parseCookies('a=1; b=2; a=3; a="1"')]).to.deep.equal([
+      ['a', ['1', '3']],
+      ['b', ['2']],
+    ]);
+    const many = Array.from({ length: 20 }, (_, i) => `a=${i}`).join('; ');
+    expect(parseCookies(many).get('a')).to.deep.equal(['0', '1', '2', '3', '4', '5', '6', '7']);
   });
 
   it('of HTTP/2 are read from several headers', () => {
@@ -46,13 +50,14 @@ describe('cookies', () => {
   });
 
   const long = Array.from({ length: 9000 }, (_, i) => String.fromCharCode(97 + (i % 26))).join('');
-  const map = (entries: readonly (readonly [string, string])[]) => new Map(entries);
+  const map = (entries: readonly (readonly [string, string])[]) =>
+    parseCookies(entries.map((pair) => pair.join('=')).join('; '));
 
   it('split a long value into chunks', () => {
     const chunks = splitValue('t', long)!;
     expect(chunks.map(([name]) => name)).to.deep.equal(['t', 't_1', 't_2', 't_3']);
     for (const [name, value] of chunks) expect(name.length + value.length).to.be.below(4000);
-    expect(joinValue('t', map(chunks))).to.equal(long);
+    expect(joinValues('t', map(chunks))).to.deep.equal([long]);
   });
 
   it('have no value if chunks are missing, reordered, duplicated, mixed, or miscounted', () => {
@@ -67,7 +72,26 @@ describe('cookies', () => {
       [['t', head[1].replace('chunks:3', 'chunks:4')], one, two, three, ['t_4', 'x']],
       [['t', head[1].replace('chunks:3', 'chunks:9')], one, two, three],
     ] as [string, string][][];
-    for (const cookies of bad) expect(joinValue('t', map(cookies))).to.equal(undefined);
+    for (const cookies of bad) expect(joinValues('t', map(cookies))).to.deep.equal([]);
+  });
+
+  it('have each value whose chunks are complete, in any order and among others', () => {
+    const [mine, other] = [splitValue('t', long)!, splitValue('t', long.toUpperCase())!];
+    expect(joinValues('t', map([...mine, ...other]))).to.deep.equal([long, long.toUpperCase()]);
+    expect(joinValues('t', map([...other.toReversed(), ['t', 'x'], ...mine]))).to.deep.equal([
+      long.toUpperCase(),
+      'x',
+      long,
+    ]);
+    const stray = mine.map(([name], i) => [name, `stray${i}`] as const);
+    expect(joinValues('t', map([...stray, ...mine]))).to.deep.equal(['stray0', long]);
+  });
+
+  it('are combined in at most 64 ways', () => {
+    const mine = splitValue('t', 'y'.repeat(14_000))!;
+    const stray = [1, 2, 3].flatMap((i) => mine.slice(1).map(([name]) => [name, `stray${i}`] as const));
+    expect(joinValues('t', map([...mine, ...stray]))).to.deep.equal(['y'.repeat(14_000)]);
+    expect(joinValues('t', map([...stray, ...mine]))).to.deep.equal([]);
   });
 
   it('reject a value that is too long', () => {

@@ -74,7 +74,7 @@ function hashCookie({ name = '', ttl, path = '' }: NonNullable<Policy['cookie']>
   const created: StickyCookie | undefined =
     ttl === undefined ? undefined : { name, path, maxAgeSeconds: Math.floor(parseDuration(ttl) / 1000) };
   return ({ head, connection }, setCookie) => {
-    const value = parseCookies(headerIn(head.headers, 'cookie')).get(name) ?? '';
+    const value = parseCookies(headerIn(head.headers, 'cookie')).get(name)?.[0] ?? '';
     if (value !== '') return xxHash64(value);
     if (!created) return undefined;
     // The same for all requests of a connection, so that parallel first requests receive the same cookie.

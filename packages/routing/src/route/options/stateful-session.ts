@@ -33,7 +33,7 @@ function inCookie(written: { readonly name: string; readonly path?: string; read
   const session: StatefulSession = {
     strict,
     hostOf: (headers, requested) =>
-      isWithin(requested, path) ? decoded(parseCookies(headerIn(headers, 'cookie')).get(name)) : undefined,
+      isWithin(requested, path) ? decoded(parseCookies(headerIn(headers, 'cookie')).get(name)?.[0]) : undefined,
     headerFor: (host, requested) =>
       isWithin(requested, path) ? ['set-cookie', setStickyCookie(cookie, encoded(host))] : undefined,
   };

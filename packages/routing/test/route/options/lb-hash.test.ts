@@ -36,6 +36,8 @@ describe('the hash of a request', () => {
     const cookie = { name: 'user', ttl: '90s', path: '/shop' };
     const given = requestOf('cookie', 'a=b; user="ann"');
     expect(hashOf([{ cookie }], given, cookies)).to.equal(xxHash64('ann'));
+    const several = requestOf('cookie', 'user=ann; user=ben');
+    expect(hashOf([{ cookie }], several, cookies), 'the first value, as in Envoy').to.equal(xxHash64('ann'));
     expect(hashOf([{ cookie: { name: 'user' } }], requestOf(), cookies)).to.equal(undefined);
     expect(cookies).to.deep.equal([]);
     const value = xxHash64('10.0.0.9:500010.0.0.1:8080').toString(16).padStart(16, '0');

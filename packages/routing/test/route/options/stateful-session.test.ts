@@ -30,6 +30,9 @@ describe('statefulSession', () => {
       expect(next.body).to.equal(first.body);
       expect(next.headers).not.to.have.property('set-cookie');
     }
+    const several = `session="${value}"; session="${named(1)}"`;
+    const { body } = await gateway.ask('/shop', { headers: { cookie: several } });
+    expect(body, 'the first value, as in Envoy').to.equal(first.body);
   });
 
   it('has no session outside of the path of the cookie, and none on responses of the gateway', async () => {
