@@ -60,7 +60,8 @@ export { isStale, noteSecrets, type SecretUse } from './contract/secret-use.ts';
 export { plainAddress, protocolOf, type ClientConnection } from './contract/client-connection.ts';
 export { serviceSpecOf, typeWithFunctions, undeclaredFunctions } from './upstream/service-functions.ts';
 export { createLocalBucket, type LocalBucket } from './upstream/token-bucket.ts';
-export { MAX_DELAY_MS, delayOf, parseDuration } from './syntax/duration.ts';
+export { delayOf, parseDuration } from './syntax/duration.ts';
+export { MAX_DELAY_MS, startInterval, startTimer, timeoutSignal, wait } from './time/timer.ts';
 export {
   FORWARDED_HEADERS,
   FRAMING_HEADERS,
@@ -71,6 +72,7 @@ export {
   isHeaderValue,
   isIdentityHeader,
 } from './http/reserved-headers.ts';
+export { protectHttp2, protectHttp2Session } from './http/protect-http2.ts';
 export { GatewayError, InvalidResourceError, errorsOf, type ErrorReply, type GatewayErrorOptions } from './errors.ts';
 export {
   applyHeaderChanges,
@@ -187,7 +189,7 @@ export {
   type ScheduledWriter,
   type ScheduledWriterOptions,
 } from './state-file/scheduled-writer.ts';
-export { backoffMs, type BackoffLimits } from './syntax/backoff.ts';
+export { backoffMs, type BackoffLimits } from './time/backoff.ts';
 export { settingsKey } from './translate/translation-settings.ts';
 export { DISCOVERY_LABEL, FUNCTIONS_ANNOTATION } from './resource/discovery-label.ts';
 export { matchesSelector, type Labels, type LabelSelector } from './syntax/label-expression.ts';

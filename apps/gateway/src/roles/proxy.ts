@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createTrafficReports } from '@edge-gateway/admin';
-import { createMetrics, createWatchdog, gatewayNamespace, type Loggers } from '@edge-gateway/core';
+import { createMetrics, createWatchdog, gatewayNamespace, type Loggers, startTimer } from '@edge-gateway/core';
 import {
   createDiscoveryClient,
   createSnapshotWriter,
@@ -153,7 +153,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
       { file, waitSeconds: Math.round(waitMs / 1000) },
       'snapshot file has no secrets: routes that need them return 503, and this proxy is not ready, until a control plane responds; ready without secrets after waitSeconds',
     );
-    secretsWait = setTimeout(() => {
+    secretsWait = startTimer(() => {
       main.warn({ file }, 'ready without secrets: no control plane has responded');
       endSecretsWait();
     }, waitMs);

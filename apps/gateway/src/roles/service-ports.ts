@@ -1,5 +1,5 @@
 import type { Component } from '@edge-gateway/admin';
-import type { ListeningServer, ServerTls } from '@edge-gateway/core';
+import { startTimer, type ListeningServer, type ServerTls } from '@edge-gateway/core';
 import type { PortFlag } from '../command-line/role.ts';
 import { portError } from './port-error.ts';
 
@@ -54,7 +54,7 @@ export async function openServicePorts(
     async drain(limitMs) {
       isDraining = true;
       let timer: NodeJS.Timeout | undefined;
-      const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, limitMs)));
+      const limit = new Promise<void>((resolve) => (timer = startTimer(resolve, limitMs)));
       await Promise.race([Promise.all(servers.map((server) => server.drain())), limit]);
       clearTimeout(timer);
     },

@@ -4,6 +4,7 @@ import {
   createLoggers,
   DEFAULT_NAMESPACE,
   GatewayError,
+  protectHttp2,
   readableLine,
   setGatewayNamespace,
   type Loggers,
@@ -16,6 +17,7 @@ import { gatewayError } from '../error-codes.ts';
 import { stopOnSignals } from '../shutdown.ts';
 
 const run: Run = async (settings, start) => {
+  protectHttp2();
   setGatewayNamespace(settings.namespace ?? DEFAULT_NAMESPACE);
   const destination = logDestination((dropped) => main.warn({ dropped }, 'log lines dropped'));
   const log = createLoggers({

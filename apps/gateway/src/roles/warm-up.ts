@@ -1,4 +1,4 @@
-import type { Logger } from '@edge-gateway/core';
+import { startTimer, type Logger } from '@edge-gateway/core';
 
 /** Longest time in milliseconds that new listeners wait for what concerns have to fetch first. */
 const WARM_UP_LIMIT_MS = 5000;
@@ -30,7 +30,7 @@ export function createWarmUp(log: Logger, limitMs = WARM_UP_LIMIT_MS): WarmUp {
       const missing = new Map(waiting);
       const all = [...missing.keys()].map(async (ready) => (await ready) && missing.delete(ready));
       let timer: NodeJS.Timeout | undefined;
-      const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, limitMs)));
+      const limit = new Promise<void>((resolve) => (timer = startTimer(resolve, limitMs)));
       const isClosed = await Promise.race([Promise.all(all), limit, closed.promise.then(() => true)]);
       clearTimeout(timer);
       if (isClosed === true || missing.size === 0) return;

@@ -7,6 +7,7 @@ import {
   createPages,
   createWatchdog,
   DEFAULT_NAMESPACE,
+  protectHttp2,
   setGatewayNamespace,
   type HostState,
   type Listener,
@@ -30,6 +31,7 @@ function send(message: ToParent): boolean {
 
 /** Starts the data plane; returns what handles the further messages. */
 function start({ worker, processes, processKey, settings, pages, terminal }: WorkerSetup): Receive {
+  protectHttp2();
   setGatewayNamespace(settings.namespace ?? DEFAULT_NAMESPACE);
   const sink = createLineSink('/dev/stderr');
   const log = createLoggers({

@@ -10,6 +10,7 @@ import {
   type ProxyRejection,
   type Snapshot,
   type UnservedListener,
+  startTimer,
 } from '@edge-gateway/core';
 import { createRecordings, type ListenAddress, type ListenResult } from '@edge-gateway/routing';
 import { gatewayError } from '../error-codes.ts';
@@ -175,7 +176,7 @@ export function createWorkerPool(context: Context, settings: ServingSettings): D
       return;
     }
     restarts.value++;
-    slot.restart = setTimeout(start, delayMs, slot);
+    slot.restart = startTimer(start, delayMs, slot);
     // The next one opens listeners first.
     sharePorts();
     settle();

@@ -1,5 +1,5 @@
 import { Session } from 'node:inspector/promises';
-import { setTimeout } from 'node:timers/promises';
+import { wait as delay } from '@edge-gateway/core';
 import type { Request } from 'express';
 import { adminError } from '../error-codes.ts';
 import type { Endpoint } from '../http/endpoint.ts';
@@ -73,5 +73,5 @@ function durationMs(parameters: URLSearchParams): number {
 async function waitFor(ms: number, { res }: Request): Promise<void> {
   const controller = new AbortController();
   res!.once('close', () => controller.abort());
-  await setTimeout(ms, undefined, { signal: controller.signal, ref: false }).catch(() => {});
+  await delay(ms, undefined, { signal: controller.signal, ref: false }).catch(() => {});
 }

@@ -1,4 +1,4 @@
-import { gatewayNamespace, printable } from '@edge-gateway/core';
+import { gatewayNamespace, printable, timeoutSignal } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { CHECKS, EXCLUDABLE } from '../check/checks.ts';
 import { clusterConfiguration } from '../check/cluster-configuration.ts';
@@ -72,7 +72,7 @@ export function addCheck(program: Command, io: Terminal): void {
 
 /** Runs a check for at most some seconds. */
 async function checkWithin(seconds: number, run: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const signal = AbortSignal.timeout(seconds * 1000);
+  const signal = timeoutSignal(seconds * 1000);
   try {
     await run(signal);
   } catch (error) {

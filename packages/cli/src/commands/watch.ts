@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import {
   gatewayNamespace,
   directorySource,
   printable,
   type SourceChange,
   type WrittenResource,
+  wait,
 } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { addExamples, didYouMean } from '../command-line/command-help.ts';

@@ -1,4 +1,4 @@
-import { readLimited } from '@edge-gateway/core';
+import { readLimited, timeoutSignal } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { clusterAddresses, clusterFetch, type ClusterGatewayFlags } from '../cluster/cluster-gateway.ts';
 import { wantsCluster } from '../cluster/open-cluster.ts';
@@ -151,7 +151,7 @@ type ReadOptions = ConnectionOptions & { readonly signal: AbortSignal };
 
 async function read(page: Page, method: string, options: ConnectionOptions): Promise<string> {
   const { timeoutMs = TIMEOUT_MS } = options;
-  const signals = [AbortSignal.timeout(timeoutMs), ...(options.signal ? [options.signal] : [])];
+  const signals = [timeoutSignal(timeoutMs), ...(options.signal ? [options.signal] : [])];
   try {
     const response = await ask(page, method, { ...options, signal: AbortSignal.any(signals) });
     return await readBody(response, page, options);

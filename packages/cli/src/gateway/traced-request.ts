@@ -1,7 +1,7 @@
 import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { RequestRecording } from '@edge-gateway/core';
+import { timeoutSignal, type RequestRecording } from '@edge-gateway/core';
 import { cliError } from '../error-codes.ts';
 import type { WrittenRequest } from '../explain/request-arguments.ts';
 import { dig, text } from '../resources/objects.ts';
@@ -55,7 +55,7 @@ async function sendRequest(request: TracedRequest, extra: OutgoingHttpHeaders): 
     path: `${url.pathname}${url.search}`,
     headers: { host: url.host, ...singleValues(request.headers), ...extra },
     agent: false as const,
-    signal: AbortSignal.timeout(request.timeoutMs),
+    signal: timeoutSignal(request.timeoutMs),
     ...(isTls && { servername: url.hostname, rejectUnauthorized: request.verify }),
   };
   const sent = (isTls ? httpsRequest : httpRequest)(options, (response) => {

@@ -1,7 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { keepSessionsOfFailedStreams } from '../http/failed-http2-streams.ts';
-import { keepHttp2Writes } from '../http/kept-http2-writes.ts';
 import { libraryLoggers, type Loggers } from '../observe/logger.ts';
 import { createPages, type Pages } from '../page/pages.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
@@ -144,8 +142,6 @@ export interface Concern<Options = unknown> {
  * app.use(extauth({ config }, context));
  */
 export function createContext(parts: Partial<Omit<Context, 'state' | 'holdStates'>> = {}): Context {
-  keepSessionsOfFailedStreams();
-  keepHttp2Writes();
   const now = parts.now ?? Date.now;
   const { state, hold } = createStates(now);
   return {

@@ -35,6 +35,7 @@ import type { Translation } from '../translate/translate.ts';
 import type { DefaultGateways } from '../translate/listener/gateways.ts';
 import { unservedListeners } from '../translate/listener/unserved-listeners.ts';
 import type { ResourceCheck } from '../validate/check.ts';
+import { startTimer } from '../time/timer.ts';
 
 /** Options of {@link createControlPlane}. */
 export interface ControlPlaneOptions {
@@ -310,7 +311,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     );
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<'timeout'>((resolve) => {
-      timer = setTimeout(() => resolve('timeout'), Math.max(0, timeoutMs - (performance.now() - began)));
+      timer = startTimer(() => resolve('timeout'), Math.max(0, timeoutMs - (performance.now() - began)));
     });
     const result = await Promise.race([listing, timeout]).finally(() => clearTimeout(timer));
     if (result === 'timeout') {

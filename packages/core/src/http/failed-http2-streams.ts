@@ -17,7 +17,7 @@ let keptSessions: FinalizationRegistry<object> | undefined;
 /**
  * Keeps the native part of HTTP/2 sessions until their failed streams are freed. Otherwise Node aborts ("current_nghttp2_memory_") when it
  * frees a session before a stream with an incomplete header block, which any server can cause with CONTINUATION frames.
- * Works for the whole process; further calls have no effect.
+ * Observes the streams of the whole process and changes none; further calls have no effect.
  */
 export function keepSessionsOfFailedStreams(): void {
   if (keptSessions) return;

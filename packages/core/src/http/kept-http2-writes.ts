@@ -21,14 +21,19 @@ interface Kept {
 }
 
 const kept = new WeakMap<Http2Session, Kept>();
+/** Sessions whose streams are kept, if not those of the whole process. */
+const own = new WeakSet<Http2Session>();
 let isSubscribed = false;
+let keepsAll = false;
 
 /**
  * Keeps the data that is written to a stream of `node:http2` in memory while its connection may send it. When a stream is destroyed, Node
  * forgets its data, although the system may still be sending the first part of it: the peer would receive what that memory contains by then.
- * Works for the whole process; further calls have no effect.
+ * Without a session it works for the whole process, also for sessions of others: only for programs, because it replaces functions of their streams.
  */
-export function keepHttp2Writes(): void {
+export function keepHttp2Writes(session?: Http2Session): void {
+  if (session) own.add(session);
+  else keepsAll = true;
   if (isSubscribed) return;
   isSubscribed = true;
   for (const channel of CHANNELS) subscribe(channel, keepWrites);
@@ -36,6 +41,7 @@ export function keepHttp2Writes(): void {
 
 function keepWrites(message: unknown): void {
   const { stream } = message as { readonly stream: Writing };
+  if (!keepsAll && !(stream.session && own.has(stream.session))) return;
   const { _write: write, _writev: writev } = stream;
   stream._write = (chunk, encoding, done) => {
     if (hasCopies(stream)) return write.call(stream, chunk, encoding, done);

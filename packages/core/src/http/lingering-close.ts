@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { startTimer } from '../time/timer.ts';
 
 /** Default milliseconds to read from a client after our side has ended. */
 const LINGER_MS = 2_000;
@@ -29,7 +30,7 @@ export function linger(socket: Socket): void {
   if (socket.destroyed) return;
   if (!socket.writableEnded) socket.end();
   const delayMs = Math.max((socket as Delayed)[DELAY] ?? LINGER_MS, 1);
-  const timer = setTimeout(() => socket.destroy(), delayMs).unref();
+  const timer = startTimer(() => socket.destroy(), delayMs).unref();
   socket.once('end', () => socket.destroy()).once('close', () => clearTimeout(timer));
   socket.resume();
 }

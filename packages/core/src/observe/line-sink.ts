@@ -2,6 +2,7 @@ import { close, constants, fstat, fstatSync, open, openSync, stat, write, writeS
 import { promisify } from 'node:util';
 import { isMainThread } from 'node:worker_threads';
 import type { Counter } from './metrics.ts';
+import { startTimer } from '../time/timer.ts';
 
 /** Lines on their way to a file, a pipe or a standard stream. */
 export interface LineSink {
@@ -346,7 +347,7 @@ class FileSink implements LineSink {
   #sleep(milliseconds: number): Promise<void> {
     if (this.#closing && milliseconds > MAX_BUSY_MS) return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#wake?.(), milliseconds);
+      const timer = startTimer(() => this.#wake?.(), milliseconds);
       this.#wake = () => {
         clearTimeout(timer);
         this.#wake = undefined;

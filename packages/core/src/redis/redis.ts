@@ -10,6 +10,7 @@ import {
   type RedisSentinelOptions,
 } from './client-options.ts';
 import { createReport, troubleOf, type Report } from './trouble.ts';
+import { startTimer } from '../time/timer.ts';
 
 /** How {@link Redis.run} runs a command. */
 export interface RunOptions {
@@ -234,7 +235,7 @@ async function withDeadline<T>(work: Promise<T>, deadlineMs: number, onLate: () 
   let isSettled = false;
   function waitPart(): void {
     if (isSettled) return;
-    if (left-- > 0) timer = setTimeout(() => setImmediate(waitPart), deadlineMs / DEADLINE_PARTS);
+    if (left-- > 0) timer = startTimer(() => setImmediate(waitPart), deadlineMs / DEADLINE_PARTS);
     else reject(LATE);
   }
   waitPart();

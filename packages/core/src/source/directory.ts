@@ -11,6 +11,7 @@ import { createPending, type Pending } from './pending.ts';
 import { readUnit, readUnitAsync } from './read-unit.ts';
 import type { Source, SourceChange, WrittenResource } from './source.ts';
 import { createFolderWatch, type FolderWatch } from './watch.ts';
+import { startTimer } from '../time/timer.ts';
 
 /** Interval between checks for changes that no watcher reports, in milliseconds. */
 const POLL_MS = 500;
@@ -218,7 +219,7 @@ class DirectorySource implements Source {
     if (!this.#deliver || this.#timer || this.#running) return;
     if (!this.#stale && this.#pending.size === 0) return;
     const delayMs = Math.max(this.#debounceMs, this.#nextDelivery - performance.now());
-    this.#timer = setTimeout(() => {
+    this.#timer = startTimer(() => {
       this.#timer = undefined;
       this.#running = this.#settle().finally(() => {
         this.#running = undefined;

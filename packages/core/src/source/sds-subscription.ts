@@ -1,7 +1,8 @@
 import type { DiscoveryResponse, DiscoveryStream } from './sds-client.ts';
 import { joinCertificate, type CertificateParts } from './certificate-content.ts';
-import { backoffMs } from '../syntax/backoff.ts';
+import { backoffMs } from '../time/backoff.ts';
 import { InvalidSecret, readSecret, type WantedSecret } from './sds-secret.ts';
+import { startTimer } from '../time/timer.ts';
 
 /** Delays before another stream is opened, in milliseconds; each is up to twice the previous one, as in Envoy. */
 const FIRST_DELAY_MS = 500;
@@ -137,7 +138,7 @@ export class SecretSubscription {
     clearTimeout(this.#timer);
     this.#failures++;
     const delayMs = backoffMs(this.#failures, { firstMs: FIRST_DELAY_MS, maxMs: MAX_DELAY_MS }, random);
-    this.#timer = setTimeout(() => void this.#connect(), delayMs).unref();
+    this.#timer = startTimer(() => void this.#connect(), delayMs).unref();
     if (isExpected) return;
     this.#fail({ severity: 'error', field, message: `secret discovery server ${server}: ${reason}` });
   }

@@ -1,7 +1,8 @@
 import type { Logger } from '../observe/logger.ts';
 import type { Counter } from '../observe/metrics.ts';
-import { backoffMs } from '../syntax/backoff.ts';
+import { backoffMs } from '../time/backoff.ts';
 import { createFileLock, FileInUse } from './file-lock.ts';
+import { startTimer } from '../time/timer.ts';
 
 const MAX_RETRY_MS = 60_000;
 /** Maximum pause after a write that took long, in milliseconds. */
@@ -85,7 +86,7 @@ export function createScheduledWriter<T>(options: ScheduledWriterOptions<T>): Sc
     if (timer) return;
     const delay = isFirst ? firstDelayMs : delayMs;
     isFirst = false;
-    timer = setTimeout(
+    timer = startTimer(
       () => {
         writing = writeDue().finally(() => {
           timer = undefined;

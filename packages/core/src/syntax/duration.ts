@@ -15,9 +15,6 @@ const PART = /([\d.]+)(ns|us|µs|μs|ms|s|m|h)/g;
 const LONGEST_MS = 315_576_000_000_000;
 const LONGEST_TEXT = 64;
 
-/** Maximum delay of a Node timer, in milliseconds. */
-export const MAX_DELAY_MS = 2 ** 31 - 1;
-
 /**
  * Returns the milliseconds of a duration, with fractions. Units are `ns us ms s m h`, and can be combined; `0` needs none.
  * At most 10,000 years; negative durations are rejected. Throws `ERR_CORE_DURATION`.
@@ -38,7 +35,7 @@ export function parseDuration(text: string): number {
 }
 
 /**
- * Returns a duration as the delay of a Node timer: whole milliseconds, rounded up, at most {@link MAX_DELAY_MS}. `undefined`
+ * Returns a duration as the delay of a Node timer: whole milliseconds, rounded up. `undefined`
  * without a duration. Throws `ERR_CORE_DURATION`.
  *
  * @example
@@ -48,7 +45,7 @@ export function parseDuration(text: string): number {
 export function delayOf(duration: string): number;
 export function delayOf(duration: string | undefined): number | undefined;
 export function delayOf(duration: string | undefined): number | undefined {
-  return duration === undefined ? undefined : Math.min(Math.ceil(parseDuration(duration)), MAX_DELAY_MS);
+  return duration === undefined ? undefined : Math.ceil(parseDuration(duration));
 }
 
 function refuse(text: string, why: string): GatewayError {

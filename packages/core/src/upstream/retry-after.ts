@@ -1,4 +1,5 @@
-import { MAX_DELAY_MS, parseDuration } from '../syntax/duration.ts';
+import { parseDuration } from '../syntax/duration.ts';
+import { MAX_DELAY_MS } from '../time/timer.ts';
 import type { Retries } from '../schema/route/retries.ts';
 
 /** Returns the value of a response header by its lower-case name. */

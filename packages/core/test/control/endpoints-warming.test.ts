@@ -86,6 +86,24 @@ describe('the first state of a control plane with Services', () => {
     await controlPlane.close();
   });
 
+  it('waits for a month if endpointsWarmingTimeout: 720h', async () => {
+    const delays: number[] = [];
+    const { setTimeout: real } = globalThis;
+    globalThis.setTimeout = ((run: () => void, ms: number) => (delays.push(ms), real(run, ms))) as typeof setTimeout;
+    try {
+      const { controlPlane, list, started, lines } = start('720h');
+      await new Promise(setImmediate);
+      expect(delays.map((ms) => Math.round((2 * ms) / 3_600_000))).to.deep.equal([720]);
+      expect(Math.max(...delays)).to.be.below(2 ** 31);
+      list();
+      await started;
+      expect(lines.join()).to.not.contain('starting without');
+      await controlPlane.close();
+    } finally {
+      globalThis.setTimeout = real;
+    }
+  });
+
   for (const timeout of ['20ms', '0s']) {
     it(`does not wait longer than endpointsWarmingTimeout: ${timeout}`, async () => {
       const { controlPlane, list, started, published, lacking, lines } = start(timeout);

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { connect, type ClientHttp2Session } from 'node:http2';
 import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { keepHttp2Writes } from '../../src/http/kept-http2-writes.ts';
+import { createContext } from '../../src/contract/concern.ts';
+import { protectHttp2, protectHttp2Session } from '../../src/http/protect-http2.ts';
 
 /** More than the buffers of a connection take. */
 const WINDOW = 32 * 1024 * 1024;
@@ -54,11 +55,15 @@ function beginUpload(write: (chunk: Buffer) => void): WeakRef<ArrayBufferLike> {
   return new WeakRef(chunk.buffer);
 }
 
-if (process.argv.includes('keep')) keepHttp2Writes();
+// What a library does.
+createContext();
+if (process.argv.includes('process')) protectHttp2();
 server.listen(0, '127.0.0.1');
 await once(server, 'listening');
 const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 session.on('error', () => {});
+if (process.argv.includes('session')) protectHttp2Session(session);
+else protectHttp2Session(connect('http://127.0.0.1:9').on('error', () => {}));
 await once(session, 'remoteSettings');
 const reference = await cancelledUpload(session);
 for (let i = 0; i < 5; i++) {

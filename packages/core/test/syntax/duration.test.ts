@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MAX_DELAY_MS, delayOf, parseDuration } from '../../src/syntax/duration.ts';
+import { delayOf, parseDuration } from '../../src/syntax/duration.ts';
 
 describe('parseDuration', () => {
   const good: [text: string, milliseconds: number][] = [
@@ -53,11 +53,7 @@ describe('parseDuration', () => {
 describe('delayOf', () => {
   it('returns whole milliseconds, rounded up, that a timer can wait', () => {
     expect(['0s', '100ns', '1.5ms', '2s', '10000h'].map((text) => delayOf(text))).to.deep.equal([
-      0,
-      1,
-      2,
-      2000,
-      MAX_DELAY_MS,
+      0, 1, 2, 2000, 36_000_000_000,
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MAX_DELAY_MS } from '../../src/syntax/duration.ts';
+import { MAX_DELAY_MS } from '../../src/time/timer.ts';
 import { compileRetries } from '../../src/upstream/retry-policy.ts';
 import type { Retries } from '../../src/schema/route/retries.ts';
 

@@ -1,4 +1,12 @@
-import type { AuthAllowed, AuthDecision, AuthDenied, AuthMethod, AuthRequest, Logger } from '@edge-gateway/core';
+import {
+  startTimer,
+  type AuthAllowed,
+  type AuthDecision,
+  type AuthDenied,
+  type AuthMethod,
+  type AuthRequest,
+  type Logger,
+} from '@edge-gateway/core';
 import { clientStatusOf, isServerFailure } from './failure.ts';
 
 /** A denial because of a failure, without a decision. */
@@ -56,7 +64,7 @@ async function within(timeoutMs: number, request: AuthRequest, method: AuthMetho
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     // oxlint-disable-next-line prefer-promise-reject-errors
-    timer = setTimeout(() => reject(TOO_SLOW), timeoutMs);
+    timer = startTimer(() => reject(TOO_SLOW), timeoutMs);
   });
   try {
     return await Promise.race([method.authorize({ ...request, signal }), late]);

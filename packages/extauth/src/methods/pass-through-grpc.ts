@@ -1,7 +1,13 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { createRequire } from 'node:module';
 import type { Client, ServiceError } from '@grpc/grpc-js';
-import { DEFAULTS, parseDuration, type AuthDecision, type AuthMethodKind, type AuthRequest } from '@edge-gateway/core';
+import {
+  DEFAULTS,
+  parseDuration,
+  type AuthDecision,
+  type AuthMethodKind,
+  type AuthRequest,
+  wait,
+} from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { configError } from '../error-codes.ts';
 import { delayMs } from '../settings.ts';

@@ -10,6 +10,7 @@ import {
   type AuthMethodKind,
   type AuthRequest,
   type HeaderChange,
+  timeoutSignal,
 } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { configError, extauthError } from '../error-codes.ts';
@@ -69,7 +70,7 @@ export function createPassThroughHttpMethod({ moreRoots }: PassThroughHttpParts 
       const bypassed = context.metrics.counter(BYPASSED);
 
       async function ask(request: AuthRequest, question: ReturnType<typeof questionOf>): Promise<Answer> {
-        const limits = [AbortSignal.timeout(timeoutMs), ...(request.signal ? [request.signal] : [])];
+        const limits = [timeoutSignal(timeoutMs), ...(request.signal ? [request.signal] : [])];
         const response = await loadClient().request(url, {
           method: 'POST',
           dispatcher,

@@ -1,3 +1,4 @@
+import { startTimer } from '@edge-gateway/core';
 import { Worker } from 'node:worker_threads';
 import { UnusableAnswer } from '../chain/failure.ts';
 import type { CompiledPolicy } from './compile.ts';
@@ -74,7 +75,7 @@ export function createPolicyRunner(
   function begin(job: Job, ms: number): void {
     current = job;
     clearTimeout(timer);
-    timer = setTimeout(() => thread && fail(thread, `timeout after ${ms} ms`), ms);
+    timer = startTimer(() => thread && fail(thread, `timeout after ${ms} ms`), ms);
   }
 
   function finish(settle: (job: Job) => void): void {

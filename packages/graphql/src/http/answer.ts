@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chargeComplexity, type Context, type Facts, type RetryPolicy } from '@edge-gateway/core';
+import { chargeComplexity, type Context, type Facts, type RetryPolicy, timeoutSignal } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { ERROR_CODES, type GraphQLErrorCode } from '../error-codes.ts';
 import type { ApiResult, ExecutableApi, OperationRequest } from '../execute/executable-api.ts';
@@ -177,7 +177,7 @@ export function createAnswerer({ api, limits, counts, spec, shared }: ServedApi,
       const request = await chargedRequest(asked);
       if (isRefusal(request)) return request;
       if (request.operation.definition.operation !== 'subscription') {
-        const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(limits.operationTimeoutMs)]);
+        const signal = AbortSignal.any([asked.signal, timeoutSignal(limits.operationTimeoutMs)]);
         return once(api.execute({ ...request, signal }));
       }
       if (!api.subscribe) return refusal('ERR_GRAPHQL_OPERATION', NO_SUBSCRIPTIONS);

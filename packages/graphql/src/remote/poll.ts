@@ -1,3 +1,4 @@
+import { startInterval } from '@edge-gateway/core';
 const DEFAULT_INTERVAL_MS = 15_000;
 /** Large, so that servers that do not respond rarely delay the others. */
 const MAX_CONCURRENT = 32;
@@ -29,7 +30,7 @@ export function createPoll<K>(
     return working;
   }
 
-  const timer = setInterval(() => void start(all()), intervalMs);
+  const timer = startInterval(() => void start(all()), intervalMs);
   timer.unref();
   let closed = false;
   return {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { UpstreamConnection } from '@edge-gateway/core';
+import { startTimer, type UpstreamConnection } from '@edge-gateway/core';
 import { createClient, GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { FieldFailure } from '../errors/field-failure.ts';
@@ -49,7 +49,7 @@ function converse(stream: Stream, webSocket: WebSocket, limits: Limits): Promise
     state.bytes = data.length;
     state.deep = isTextDeeper(String(data), MAX_RESULT_DEPTH);
   });
-  const timer = setTimeout(() => {
+  const timer = startTimer(() => {
     state.late = true;
     webSocket.terminate();
   }, limits.operationTimeoutMs);

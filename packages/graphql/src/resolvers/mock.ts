@@ -1,5 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { parseDuration } from '@edge-gateway/core';
+import { parseDuration, wait } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
 import { shownFailure } from '../errors/field-failure.ts';
 import { operationEnded } from './calls.ts';

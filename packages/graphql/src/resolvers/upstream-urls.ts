@@ -6,6 +6,7 @@ import {
   type UpstreamAnswer,
   type UpstreamCall,
   type UpstreamConnection,
+  startTimer,
 } from '@edge-gateway/core';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { graphqlError } from '../errors/refusal.ts';
@@ -41,7 +42,7 @@ export function createUrlCaller(urls: UpstreamUrls) {
     const base = baseFor(ref);
     const over = new AbortController();
     const abort = (): void => over.abort();
-    const timer = setTimeout(abort, timeoutMs);
+    const timer = startTimer(abort, timeoutMs);
     signal?.addEventListener('abort', abort, { once: true });
     try {
       const answer = await agent.request({

@@ -1,4 +1,4 @@
-import { MAX_DELAY_MS } from '@edge-gateway/core';
+import { startInterval, startTimer } from '@edge-gateway/core';
 import type { WebSocket } from 'ws';
 
 /** Terminates a connection whose peer has not answered a ping when the next one is due. 0 sends no pings. */
@@ -6,7 +6,7 @@ export function keepAlive(webSocket: WebSocket, intervalMs: number): void {
   if (intervalMs === 0) return;
   let heard = true;
   const hear = (): void => void (heard = true);
-  const timer = setInterval(() => {
+  const timer = startInterval(() => {
     if (!heard) return webSocket.terminate();
     heard = false;
     webSocket.ping();
@@ -18,5 +18,5 @@ export function keepAlive(webSocket: WebSocket, intervalMs: number): void {
 
 /** Starts a timer for a limit in milliseconds; none for 0. */
 export function timerOf(ms: number, over: () => void): NodeJS.Timeout | undefined {
-  return ms === 0 ? undefined : setTimeout(over, Math.min(ms, MAX_DELAY_MS));
+  return ms === 0 ? undefined : startTimer(over, ms);
 }

@@ -9,6 +9,7 @@ import {
   type Handler,
   type Next,
   type Responder,
+  startTimer,
 } from '@edge-gateway/core';
 import { createAnswerer, type Answer, type Asked, type ServedApi } from '../http/answer.ts';
 import { isDeeper, MAX_REQUEST_DEPTH } from '../document/json.ts';
@@ -45,7 +46,7 @@ export function createResponder(served: ServedApi, context: Context): Responder 
   const responder: Responder = function graphql(exchange: ActionExchange, next: Next): void {
     const { req, res } = exchange;
     const over = new AbortController();
-    const timer = setTimeout(() => over.abort(), limits.operationTimeoutMs);
+    const timer = startTimer(() => over.abort(), limits.operationTimeoutMs);
     res.once('close', () => {
       clearTimeout(timer);
       // Aborting is expensive, and after the response there is nothing to abort.

@@ -1,3 +1,4 @@
+import { startTimer, timeoutSignal } from '@edge-gateway/core';
 import { once } from 'node:events';
 import { request as send, WebSocket, type Dispatcher, type ErrorEvent } from 'undici';
 import { ApiError, type ApiStatus } from './api-error.ts';
@@ -95,7 +96,7 @@ export async function createClusterClient(
     async send<T>(request: ClusterRequest): Promise<T> {
       const { signal: given, timeoutMs = DEFAULT_TIMEOUT_MS, maxBytes = DEFAULT_MAX_BYTES } = request;
       await acquire?.(given);
-      const timeout = AbortSignal.timeout(timeoutMs);
+      const timeout = timeoutSignal(timeoutMs);
       const signal = given ? AbortSignal.any([given, timeout]) : timeout;
       const response = await respond(request, signal);
       if (response.statusCode >= 300) throw await rejection(request, response);
@@ -104,7 +105,7 @@ export async function createClusterClient(
     async stream(request) {
       const { signal: given, timeoutMs = DEFAULT_TIMEOUT_MS } = request;
       const head = new AbortController();
-      const timer = setTimeout(() => head.abort(new DOMException('no response', 'TimeoutError')), timeoutMs);
+      const timer = startTimer(() => head.abort(new DOMException('no response', 'TimeoutError')), timeoutMs);
       try {
         const signal = given ? AbortSignal.any([given, head.signal]) : head.signal;
         const response = await respond(request, signal);
@@ -138,7 +139,7 @@ async function opened(socket: WebSocket, request: string, timeoutMs: number): Pr
     const message = (event.error as Error | undefined)?.message || event.message;
     throw kubernetesError('ERR_KUBERNETES_API', `${request}: ${message}`);
   };
-  const timer = setTimeout(() => end.abort(), timeoutMs);
+  const timer = startTimer(() => end.abort(), timeoutMs);
   try {
     await Promise.race([once(socket, 'open', { signal: end.signal }), failed()]);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { wait } from '@edge-gateway/core';
 
 /** Requests per second on average, and at once. */
 export interface RequestLimit {

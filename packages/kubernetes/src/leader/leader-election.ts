@@ -1,5 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import type { Logger } from '@edge-gateway/core';
+import { startTimer, timeoutSignal, wait, type Logger } from '@edge-gateway/core';
 import { connectionProblem, type ClusterClient } from '../client/cluster-client.ts';
 import { leaseStore, type LeaseName, type LeaseRecord } from './lease-record.ts';
 
@@ -74,7 +73,7 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
   function renewed(at: number): void {
     renewedAt = at;
     clearTimeout(expiry);
-    expiry = setTimeout(announce, Math.max(0, at + renewMs - performance.now()) + 1);
+    expiry = startTimer(announce, Math.max(0, at + renewMs - performance.now()) + 1);
     announce();
   }
 
@@ -142,7 +141,7 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
     const { record } = observed ?? {};
     if (!isLeader() || record?.spec?.holderIdentity !== identity) return;
     const spec = { ...record.spec, holderIdentity: '', leaseDurationSeconds: 1 };
-    await store.write(spec, record, AbortSignal.timeout(retryMs)).catch(() => undefined);
+    await store.write(spec, record, timeoutSignal(retryMs)).catch(() => undefined);
   }
 
   return {

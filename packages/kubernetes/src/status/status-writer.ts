@@ -1,4 +1,11 @@
-import { differingKeys, type Kind, type Logger, type ResourceKey, type ResourceStatus } from '@edge-gateway/core';
+import {
+  differingKeys,
+  type Kind,
+  type Logger,
+  type ResourceKey,
+  type ResourceStatus,
+  startTimer,
+} from '@edge-gateway/core';
 import { isApiError, isRejectedObject } from '../client/api-error.ts';
 import { connectionProblem, type ClusterClient } from '../client/cluster-client.ts';
 import type { WriteLimit } from '../client/write-limit.ts';
@@ -124,7 +131,7 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
         else next = Math.min(next, until);
       }
     }
-    if (writing.size < concurrency && next !== Infinity) wake = setTimeout(pump, Math.max(1, next - now));
+    if (writing.size < concurrency && next !== Infinity) wake = startTimer(pump, Math.max(1, next - now));
   }
 
   async function write(unit: string): Promise<void> {

@@ -1,5 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { backoffMs, type BackoffLimits } from '@edge-gateway/core';
+import { backoffMs, type BackoffLimits, wait } from '@edge-gateway/core';
 
 /** Delays between attempts. */
 export interface PauseLimits extends BackoffLimits {

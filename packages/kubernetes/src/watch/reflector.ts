@@ -1,4 +1,4 @@
-import type { Logger } from '@edge-gateway/core';
+import { startTimer, type Logger } from '@edge-gateway/core';
 import { isApiError } from '../client/api-error.ts';
 import { connectionProblem, type ClusterClient } from '../client/cluster-client.ts';
 import { createBackoff, type PauseLimits } from './backoff.ts';
@@ -157,7 +157,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector {
     recovered();
     let events = 0;
     let isSilent = false;
-    const timer = setTimeout(() => {
+    const timer = startTimer(() => {
       isSilent = true;
       body.destroy();
     }, timing.silentMs);

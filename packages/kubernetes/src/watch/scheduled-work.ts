@@ -1,4 +1,4 @@
-import type { Logger } from '@edge-gateway/core';
+import { startTimer, type Logger } from '@edge-gateway/core';
 
 export interface ScheduledWorkOptions {
   /** Changes within this time are one. */
@@ -43,7 +43,7 @@ export function createScheduledWork({ collectMs, retryMs, log, work }: Scheduled
     if (at >= dueAt) return;
     dueAt = at;
     clearTimeout(timer);
-    timer = setTimeout(run, delayMs);
+    timer = startTimer(run, delayMs);
   }
 
   function run(): void {

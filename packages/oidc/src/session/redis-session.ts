@@ -1,7 +1,7 @@
 import { RedisStore } from 'connect-redis';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Store } from 'express-session';
-import { digest, randomToken } from '@edge-gateway/core';
+import { digest, randomToken, startInterval } from '@edge-gateway/core';
 import type { SessionRedis } from './redis.ts';
 import { MAX_IDS, type SessionIndex } from './session-index.ts';
 import type { SessionLock } from './session-lock.ts';
@@ -41,7 +41,7 @@ export function createRedisLock(redis: SessionRedis, prefix: string, lockMs = LO
       }
       const extend = (): Promise<unknown> =>
         redis.run((each) => each.eval(EXTEND, { keys: [key], arguments: [owner, String(lockMs)] }));
-      const timer = setInterval(() => void extend().catch(() => {}), lockMs / 3).unref();
+      const timer = startInterval(() => void extend().catch(() => {}), lockMs / 3).unref();
       return async () => {
         clearInterval(timer);
         // If this fails, the lock expires.

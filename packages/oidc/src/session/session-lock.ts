@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { wait } from '@edge-gateway/core';
 
 /** Longer than a call to the provider, and than the lock of a dead process. */
 export const LOCK_WAIT_MS = 9000;

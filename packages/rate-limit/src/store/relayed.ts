@@ -1,3 +1,4 @@
+import { startTimer } from '@edge-gateway/core';
 import { rateLimitError } from '../error-codes.ts';
 import type { Limit } from '../rules/limit.ts';
 import type { MemoryStore } from './memory.ts';
@@ -85,7 +86,7 @@ export function createRelayedStore({ send, maxWaiting = DEFAULT_MAX_WAITING }: R
     const { keys, limits, limitOf, costs } = batch;
     if (isClosed || !send({ id, keys, limits, limitOf, costs })) return fail(batch, 'the counting process has ended');
     sent.set(id, batch);
-    batch.timer = setTimeout(() => {
+    batch.timer = startTimer(() => {
       sent.delete(id);
       fail(batch, 'no response of the counting process');
     }, batch.deadlineMs);

@@ -1,4 +1,4 @@
-import type { Counter } from '@edge-gateway/core';
+import { startTimer, type Counter } from '@edge-gateway/core';
 
 /** Collects items and sends them in batches, in the background. */
 export interface Batches<T> {
@@ -57,7 +57,7 @@ export function createBatches<T>(parts: BatchParts<T>): Batches<T> {
   }
 
   function wait(): void {
-    timer ??= setTimeout(() => {
+    timer ??= startTimer(() => {
       timer = undefined;
       if (queue.length > 0) void begin();
     }, intervalMs).unref();
@@ -92,7 +92,7 @@ export function createBatches<T>(parts: BatchParts<T>): Batches<T> {
 async function within(pending: Promise<void>, milliseconds: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), milliseconds);
+    timer = startTimer(() => resolve(false), milliseconds);
   });
   try {
     return await Promise.race([pending.then(() => true), late]);

@@ -1,3 +1,4 @@
+import { startTimer } from '@edge-gateway/core';
 import type { ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
 import type { ImmediateResponse, Part, ProcessingRequest, ProcessingResponse } from './messages.ts';
 
@@ -70,7 +71,7 @@ export class ProcessingCall {
     if (this.ended === 'server') return Promise.resolve(undefined);
     if (this.ended) return Promise.reject(new ProcessingFailure('the call has ended', 'ext_proc_error_ended'));
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#expire(), this.#limits.messageTimeoutMs);
+      const timer = startTimer(() => this.#expire(), this.#limits.messageTimeoutMs);
       this.#waiting.push({ part, resolve, reject, timer, isExtended: false });
       this.#onMessage('sent');
       this.#stream.write(request);
@@ -114,7 +115,7 @@ export class ProcessingCall {
     if (!waiter || waiter.isExtended || milliseconds < 1 || milliseconds > this.#limits.maxMessageTimeoutMs) return;
     clearTimeout(waiter.timer);
     waiter.isExtended = true;
-    waiter.timer = setTimeout(() => this.#expire(), milliseconds);
+    waiter.timer = startTimer(() => this.#expire(), milliseconds);
   }
 
   #expire(): void {

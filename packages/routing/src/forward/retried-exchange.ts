@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { RetryPolicy } from '@edge-gateway/core';
+import { startTimer, type RetryPolicy } from '@edge-gateway/core';
 import { findHeader } from '../http1/flat-headers.ts';
 import { ReplayableBody } from '../http1/replayable-body.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
@@ -93,7 +93,7 @@ export class RetriedExchange extends ForwardedExchange {
     const delayMs = this.#retries.delayMs(this.host, this.attempt, requestedMs);
     this.#replay?.detach();
     this.endAttempt();
-    this.#timer = setTimeout(this.#again, delayMs);
+    this.#timer = startTimer(this.#again, delayMs);
   }
 
   readonly #again = (): void => {

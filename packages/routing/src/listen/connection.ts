@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { linger, setCloseDelay } from '@edge-gateway/core';
+import { linger, setCloseDelay, startTimer } from '@edge-gateway/core';
 import { Http2Response } from './http2/http2-response.ts';
 import { UpgradeStream } from './http2/upgrade-stream.ts';
 import type { ListenLimits } from './limits.ts';
@@ -219,7 +219,7 @@ function closeWhenIdle(connection: Connection): void {
   const rest = Math.max(idleSince + graceMs, openUntil) - performance.now();
   // A busy process may not have read what has arrived: that takes a turn of the event loop, after the end of this one.
   if (rest <= 0) setImmediate(() => setImmediate(closeIfIdle, connection));
-  else setTimeout(closeWhenIdle, rest, connection).unref();
+  else startTimer(closeWhenIdle, rest, connection).unref();
 }
 
 function closeIfIdle(connection: Connection): void {

@@ -1,3 +1,4 @@
+import { startTimer } from '@edge-gateway/core';
 import type { Socket } from 'node:net';
 
 /** How many of the first bytes are consumed, and what then happens with the connection. */
@@ -52,7 +53,7 @@ export class FirstBytes {
       // The socket notices in the next tick that nobody waits for `readable`; it would then drop bytes that HTTP/2 has returned to it.
       process.nextTick(proceed, socket, decision);
     };
-    const timer = setTimeout(expire, timeoutMs).unref();
+    const timer = startTimer(expire, timeoutMs).unref();
     this.#pending.add(expire);
     socket.on('readable', readMore).on('end', ended).on('close', stop);
     // The event is not repeated for bytes that an earlier reader returned.
@@ -63,6 +64,6 @@ export class FirstBytes {
   expire(graceMs: number): void {
     if (this.#pending.size === 0) return;
     const late = [...this.#pending];
-    setTimeout(() => late.forEach((expire) => this.#pending.has(expire) && expire()), graceMs).unref();
+    startTimer(() => late.forEach((expire) => this.#pending.has(expire) && expire()), graceMs).unref();
   }
 }

@@ -1,3 +1,4 @@
+import { startTimer } from '@edge-gateway/core';
 import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
@@ -88,7 +89,7 @@ export function createFront(parts: FrontParts) {
     // Its handshake was in progress when the front retired.
     if (retired && connections.size === 1) watchTimeouts(server);
     const lifetime = limits.maxConnectionDurationMs;
-    const timer = lifetime > 0 ? setTimeout(close, lifetime, connection, { idleMs: 0 }).unref() : undefined;
+    const timer = lifetime > 0 ? startTimer(() => close(connection, { idleMs: 0 }), lifetime).unref() : undefined;
     socket.on('close', () => {
       if (timer) clearTimeout(timer);
       connections.delete(connection);

@@ -1,5 +1,5 @@
 import { isIPv6, type BlockList, type DropArgument, type Socket } from 'node:net';
-import type { Context, Listener, ListenerPart } from '@edge-gateway/core';
+import { startTimer, type Context, type Listener, type ListenerPart } from '@edge-gateway/core';
 import { createAcceptor, type Acceptor, type PortSharing } from './acceptor.ts';
 import { createInspectorStats } from './parts/inspector-stats.ts';
 import { createPartReceiver, type ReceivePart } from './parts/part-receiver.ts';
@@ -263,7 +263,7 @@ function emptied(sockets: ReadonlySet<Socket>, limitMs: number): Promise<void> {
       clearTimeout(timer);
       resolve();
     };
-    const timer = setTimeout(done, limitMs);
+    const timer = startTimer(done, limitMs);
     const look = (): void => void (sockets.size === 0 && done());
     for (const socket of sockets) socket.once('close', () => setImmediate(look));
     look();

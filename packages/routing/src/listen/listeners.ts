@@ -1,4 +1,4 @@
-import { GatewayError, type Context, type Listener, type Snapshot } from '@edge-gateway/core';
+import { GatewayError, type Context, type Listener, type Snapshot, startTimer } from '@edge-gateway/core';
 import { routingError } from '../error-codes.ts';
 import type { PortSharing } from './acceptor.ts';
 import { withUsableParser } from './http1/choose-parser.ts';
@@ -173,7 +173,7 @@ export function createListeners(options: ListenersOptions): Listeners {
   }
 
   function planRetry(next: Snapshot): void {
-    retry = setTimeout(() => void (next === snapshot && enqueue(next)), retryMs).unref();
+    retry = startTimer(() => void (next === snapshot && enqueue(next)), retryMs).unref();
     retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
   }
 

@@ -1,3 +1,4 @@
+import { startTimer } from '@edge-gateway/core';
 import type { Socket } from 'node:net';
 
 /** Maximum number of connections above the limit that wait to be closed. */
@@ -44,7 +45,7 @@ export class Overflow {
     socket.on('error', () => {});
     if (delayMs === 0 || this.#waiting >= MAX_WAITING) return void socket.destroy();
     this.#waiting++;
-    const timer = setTimeout(() => socket.destroy(), delayMs);
+    const timer = startTimer(() => socket.destroy(), delayMs);
     socket.once('close', () => {
       clearTimeout(timer);
       this.#waiting--;

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { TcpDestination, TcpHost } from '@edge-gateway/core';
+import { startInterval, startTimer, type TcpDestination, type TcpHost } from '@edge-gateway/core';
 import { localEndOf, type LocalEnd } from '../format/local-end.ts';
 import { recordConnection } from '../format/raw-connection.ts';
 import type { RequestRecord } from '../format/record.ts';
@@ -62,7 +62,7 @@ export class TcpSession {
       this.#termination = 'idle_timeout';
       socket.destroy();
     });
-    if (settings.flushMs > 0) this.#flush = setInterval(() => this.#write(), settings.flushMs).unref();
+    if (settings.flushMs > 0) this.#flush = startInterval(() => this.#write(), settings.flushMs).unref();
     const destination = this.#choose();
     this.#upstreamName = destination?.upstream ?? '';
     const cluster = destination?.broken === undefined ? this.#parts.upstreams.get(this.#upstreamName) : undefined;
@@ -144,7 +144,7 @@ export class TcpSession {
 
   async #openTunnel(upstream: Socket, timeoutMs: number, done: (failure: Error | null) => void): Promise<void> {
     const late = Object.assign(new Error('the proxy did not respond in time'), { code: 'ETIMEDOUT' });
-    const timer = setTimeout(() => upstream.destroy(late), timeoutMs);
+    const timer = startTimer(() => upstream.destroy(late), timeoutMs);
     let failure: Error | null = null;
     try {
       await openTunnel(upstream, this.#parts.settings.tunnel!);

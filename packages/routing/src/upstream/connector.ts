@@ -7,7 +7,7 @@ import {
   type TcpNetConnectOpts,
 } from 'node:net';
 import { connect as connectTls, type ConnectionOptions, type PeerCertificate, type TLSSocket } from 'node:tls';
-import type { Endpoint, UpstreamTls } from '@edge-gateway/core';
+import { startTimer, type Endpoint, type UpstreamTls } from '@edge-gateway/core';
 import { addressesOf } from './connect/addresses.ts';
 import { copyReads } from './connect/copied-reads.ts';
 import { dial } from './connect/dial.ts';
@@ -84,7 +84,7 @@ export function createConnector(endpoint: Endpoint, settings: ConnectorSettings)
       settle(null, socket);
     };
     const addLayers = (transport: Socket): void => void layer(transport).then(ready, failed);
-    const timer = setTimeout(() => {
+    const timer = startTimer(() => {
       const reason = timeoutError(connectTimeoutMs);
       stop(reason);
       failed(reason);

@@ -1,4 +1,4 @@
-import { MAX_DELAY_MS } from '@edge-gateway/core';
+import { startTimer } from '@edge-gateway/core';
 
 export interface Limited {
   expire(): void;
@@ -49,7 +49,7 @@ class Queue {
   };
 
   #wait(delayMs: number): void {
-    this.#timer = setTimeout(this.#due, delayMs).unref();
+    this.#timer = startTimer(this.#due, delayMs).unref();
   }
 
   /** Received data is read first: if this process was blocked, it may have arrived in time. */
@@ -91,13 +91,13 @@ export class Deadline {
 
 /**
  * The time limits of many exchanges: a fraction of the cost of a timer each, because those with the same limit are kept in the order
- * in which they end. Whole milliseconds, about 25 days at most; keeps no process alive.
+ * in which they end. Whole milliseconds; keeps no process alive.
  */
 export class Deadlines {
   readonly #queues = new Map<number, Queue>();
 
   start(limited: Limited, limitMs: number, now: number): Deadline {
-    const whole = Math.min(Math.ceil(limitMs), MAX_DELAY_MS);
+    const whole = Math.ceil(limitMs);
     let queue = this.#queues.get(whole);
     if (!queue) this.#queues.set(whole, (queue = new Queue(whole, () => this.#queues.delete(whole))));
     const deadline = new Deadline(limited, queue);

@@ -1,3 +1,4 @@
+import { startTimer } from '@edge-gateway/core';
 /** Reports a connection that was idle for too long. One timer serves many idle periods: if it fires early, it is set again. */
 export class IdleTimer {
   readonly #onIdle: () => void;
@@ -25,7 +26,7 @@ export class IdleTimer {
   /** The connection is idle from now on. */
   begin(): void {
     this.#since = performance.now();
-    this.#timer ??= setTimeout(expire, this.#limitMs, this).unref();
+    this.#timer ??= startTimer(expire, this.#limitMs, this).unref();
   }
 
   /** The connection is in use again. */
@@ -42,7 +43,7 @@ export class IdleTimer {
     if (this.#since === undefined) return;
     const leftMs = this.#since + this.#limitMs - performance.now();
     if (leftMs <= 0) this.#onIdle();
-    else this.#timer = setTimeout(expire, Math.ceil(leftMs), this).unref();
+    else this.#timer = startTimer(expire, Math.ceil(leftMs), this).unref();
   }
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import {
   clusterName,
   GatewayError,
@@ -7,6 +6,7 @@ import {
   type ResourceRef,
   type UpstreamAnswer,
   type UpstreamCall,
+  wait,
 } from '@edge-gateway/core';
 import { Cluster } from './cluster.ts';
 import type { Upstreams } from './upstream.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Client, credentials, type ChannelCredentials, type ClientDuplexStream } from '@grpc/grpc-js';
-import { backoffMs, type Loggers, type Metrics, type ProxyRejection } from '@edge-gateway/core';
+import { backoffMs, type Loggers, type Metrics, type ProxyRejection, startTimer } from '@edge-gateway/core';
 import { toStruct } from '@edge-gateway/core/grpc';
 import { AggregatedDiscovery, type DeltaRequest, type DeltaResponse, type NodeMessage } from '../protocol/discovery.ts';
 import { errorDetailOf } from '../protocol/rejection.ts';
@@ -149,7 +149,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
       options.onFailure?.(address, reason);
       failures = wasConnected ? 0 : failures + 1;
       turn++;
-      timer = setTimeout(connect, delayMs());
+      timer = startTimer(connect, delayMs());
     };
 
     /** Acknowledges or rejects all received responses. */

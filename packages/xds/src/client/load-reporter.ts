@@ -1,5 +1,5 @@
 import { status, type Client, type ClientDuplexStream } from '@grpc/grpc-js';
-import type { TrafficReport } from '@edge-gateway/core';
+import { startInterval, type TrafficReport } from '@edge-gateway/core';
 import type { NodeMessage } from '../protocol/discovery.ts';
 import { encodeReport, LoadReporting, type LoadStatsRequest, type LoadStatsResponse } from '../protocol/load-stats.ts';
 
@@ -31,7 +31,7 @@ export function reportLoad(client: Client, node: NodeMessage, read: ReadTraffic)
     own.on('data', ({ load_reporting_interval: interval }: LoadStatsResponse) => {
       const wanted = (interval?.seconds ?? 0) * 1000 + (interval?.nanos ?? 0) / 1e6;
       clearInterval(timer);
-      timer = setInterval(() => void send(own), Math.min(Math.max(wanted, MIN_INTERVAL_MS), MAX_INTERVAL_MS)).unref();
+      timer = startInterval(() => void send(own), Math.min(Math.max(wanted, MIN_INTERVAL_MS), MAX_INTERVAL_MS)).unref();
       void send(own);
     });
     // The status follows.

@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../observe/logger.ts';
 import type { Counter } from '../../observe/metrics.ts';
 import { parseKeys, type KeyRules, type KeySet } from './key-set.ts';
 import { JWT_STATUS, type JwtFailure } from './status.ts';
+import { wait } from '../../time/timer.ts';
 
 /** Unknown key ids cause at most one fetch in this time. */
 export const REFETCH_COOLDOWN_MS = 30_000;
@@ -101,7 +101,7 @@ export interface RemoteKeysOptions extends KeyRules {
  */
 export function remoteKeys(options: RemoteKeysOptions): KeySource {
   const { now, cacheMs, patienceMs = Infinity, coolDownMs = REFETCH_COOLDOWN_MS, awaitsKeys = false } = options;
-  const wait = options.wait ?? ((ms: number) => delay(ms, undefined, { ref: false }));
+  const waitMs = options.wait ?? ((ms: number) => wait(ms, undefined, { ref: false }));
   const document = createDocument(options);
   let refetchedAt = -Infinity;
   let fetches = 0;
@@ -114,7 +114,7 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
     const done = document.fetch(++fetches).finally(() => {
       fetching = undefined;
     });
-    const patience = patienceMs === Infinity || !document.keys ? done : wait(patienceMs);
+    const patience = patienceMs === Infinity || !document.keys ? done : waitMs(patienceMs);
     return (fetching = { done, patience });
   }
 
@@ -130,7 +130,7 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
     waiting++;
     try {
       if (ms > 0) {
-        cooling ??= wait(ms).finally(() => {
+        cooling ??= waitMs(ms).finally(() => {
           cooling = undefined;
           refetchedAt = -Infinity;
         });

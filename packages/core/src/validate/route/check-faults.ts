@@ -1,4 +1,5 @@
-import { MAX_DELAY_MS, parseDuration } from '../../syntax/duration.ts';
+import { parseDuration } from '../../syntax/duration.ts';
+import { MAX_DELAY_MS } from '../../time/timer.ts';
 import type { Faults } from '../../schema/route/small-options.ts';
 import { fields, reporterOf, type Check } from '../check.ts';
 

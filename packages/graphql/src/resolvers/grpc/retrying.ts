@@ -1,5 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import type { RetryPolicy } from '@edge-gateway/core';
+import { wait, type RetryPolicy } from '@edge-gateway/core';
 import { status } from '@grpc/grpc-js';
 import { GrpcFailure, type GrpcCall } from './unary.ts';
 

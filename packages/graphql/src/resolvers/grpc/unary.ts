@@ -1,3 +1,4 @@
+import { startTimer } from '@edge-gateway/core';
 import { connectivityState, Metadata, status, type Client, type ServiceError } from '@grpc/grpc-js';
 import { FieldFailure } from '../../errors/field-failure.ts';
 
@@ -52,7 +53,7 @@ export function callUnary(client: Client, call: GrpcCall, connectMs: number): Pr
     const made = client.makeUnaryRequest(path, same, same, Buffer.from(message), sent, options, done);
     const abort = (): void => made.cancel();
     if (connectMs < timeoutMs && !isConnected()) {
-      timer = setTimeout(() => {
+      timer = startTimer(() => {
         late = !isConnected();
         if (late) abort();
       }, connectMs);

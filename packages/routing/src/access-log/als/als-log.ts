@@ -1,4 +1,4 @@
-import type { Listener } from '@edge-gateway/core';
+import { startTimer, type Listener } from '@edge-gateway/core';
 import type { AccessLog as AccessLogSpec } from '@edge-gateway/core/schema';
 import type { Collector, Collectors } from '../../collect/collectors.ts';
 import type { RequestRecord } from '../../format/record.ts';
@@ -93,7 +93,7 @@ function createEntryStream(channel: GrpcChannel, identifier: object, field: 'htt
       const ended = stream;
       if (!ended) return;
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, limitMs);
+        const timer = startTimer(resolve, limitMs);
         onEnd = () => {
           clearTimeout(timer);
           resolve();

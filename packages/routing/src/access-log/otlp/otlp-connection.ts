@@ -9,6 +9,7 @@ import {
   type Endpoint,
   type Listener,
   type SnapshotUpstream,
+  timeoutSignal,
 } from '@edge-gateway/core';
 import type { AccessLog as AccessLogSpec } from '@edge-gateway/core/schema';
 import { routingError } from '../../error-codes.ts';
@@ -104,7 +105,7 @@ function overHttp(url: URL, collector: CollectorSettings, parts: ConnectionParts
   return {
     send(message, timeoutMs) {
       return new Promise((resolve, reject) => {
-        const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), open.signal]);
+        const signal = AbortSignal.any([timeoutSignal(timeoutMs), open.signal]);
         const length = { 'content-length': String(message.length) };
         const options = { host, port: endpoint.port, path, method: 'POST', signal, ...tlsOptions() };
         const request = (isTls ? httpsRequest : httpRequest)(

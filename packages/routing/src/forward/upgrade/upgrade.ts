@@ -1,3 +1,4 @@
+import { startTimer } from '@edge-gateway/core';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { localEndOf, type LocalEnd } from '../../format/local-end.ts';
@@ -286,7 +287,7 @@ export class Upgrade implements Limited {
     this.#abort();
     this.#abort = ignore;
     this.#settle();
-    this.#backOff = setTimeout(this.#again, delayMs);
+    this.#backOff = startTimer(this.#again, delayMs);
   }
 
   readonly #again = (): void => {

@@ -1,6 +1,6 @@
 import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
-import { linger } from '@edge-gateway/core';
+import { linger, startTimer } from '@edge-gateway/core';
 import { FrameEndpoint, NO_ERROR, type EndpointOptions } from '../../http2/frame-endpoint.ts';
 import { copyOf } from '../../http1/spare-buffers.ts';
 import * as frames from '../../http2/frame-types.ts';
@@ -115,7 +115,7 @@ export class FrameSession extends FrameEndpoint<FrameServerStream> implements Se
     this.#isAnnounced = true;
     this.sendGoaway(NO_ERROR, frames.LAST_STREAM_ID);
     this.send(frameHead(PING.length, frames.PING, 0, 0) + PING);
-    this.#announceTimer = setTimeout(() => this.#refuseLater(), this.#options.closeDelayMs).unref();
+    this.#announceTimer = startTimer(() => this.#refuseLater(), this.#options.closeDelayMs).unref();
   }
 
   reject(reason: string): void {
@@ -268,7 +268,7 @@ export class FrameSession extends FrameEndpoint<FrameServerStream> implements Se
     this.#headBegin = this.progress;
     // Many reads end within a frame, each time within another one.
     if (this.#headTimer) this.#headTimer.refresh();
-    else this.#headTimer = setTimeout(() => this.reject('a head was not complete in time'), headTimeoutMs).unref();
+    else this.#headTimer = startTimer(() => this.reject('a head was not complete in time'), headTimeoutMs).unref();
   }
 
   #refuseLater(): void {

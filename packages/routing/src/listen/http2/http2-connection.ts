@@ -1,3 +1,4 @@
+import { startInterval, startTimer } from '@edge-gateway/core';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Deadline, Deadlines } from '../../upstream/deadlines.ts';
@@ -72,10 +73,10 @@ export class Http2Connection implements SessionObserver {
     this.#parts = parts;
     const budget = (this.#budget = new FrameBudget(socket, limits.initialConnectionWindowBytes));
     if (limits.headTimeoutMs > 0) {
-      this.#headTimer = setTimeout(() => this.#close(), limits.headTimeoutMs).unref();
+      this.#headTimer = startTimer(() => this.#close(), limits.headTimeoutMs).unref();
     }
     if (limits.idleTimeoutMs > 0) this.#awaitIdle(limits.idleTimeoutMs);
-    const checks = setInterval(() => {
+    const checks = startInterval(() => {
       if (budget.check()) this.#session.reject('too many frames besides requests');
     }, limits.checkIntervalMs).unref();
     socket.once('close', () => {
@@ -96,7 +97,7 @@ export class Http2Connection implements SessionObserver {
     const rest = this.active > 0 ? 0 : this.#idleSince + graceMs - performance.now();
     if (rest <= 0) return this.#close();
     clearTimeout(this.#closeTimer);
-    this.#closeTimer = setTimeout(() => this.#close(), Math.ceil(rest)).unref();
+    this.#closeTimer = startTimer(() => this.#close(), Math.ceil(rest)).unref();
   }
 
   /** With `atOnce`, requests that arrive from now on are refused. */
@@ -108,11 +109,11 @@ export class Http2Connection implements SessionObserver {
 
   /** A client that does not end its side is not waited for. */
   #endSoon(): void {
-    setTimeout(() => this.socket.destroy(), Math.max(this.limits.closeDelayMs, 1)).unref();
+    startTimer(() => this.socket.destroy(), Math.max(this.limits.closeDelayMs, 1)).unref();
   }
 
   #awaitIdle(delayMs: number): void {
-    this.#idleTimer = setTimeout(() => {
+    this.#idleTimer = startTimer(() => {
       const { idleTimeoutMs } = this.limits;
       const rest = this.active > 0 ? idleTimeoutMs : this.#idleSince + idleTimeoutMs - performance.now();
       if (rest > 0) this.#awaitIdle(rest);

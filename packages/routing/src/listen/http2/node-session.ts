@@ -1,6 +1,7 @@
 import { performServerHandshake, type IncomingHttpHeaders, type ServerHttp2Session } from 'node:http2';
 import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
+import { protectHttp2Session } from '@edge-gateway/core';
 import type { ListenLimits } from '../limits.ts';
 import { ConnectionWindow } from './connection-window.ts';
 import { readHead } from './http2-head.ts';
@@ -22,7 +23,8 @@ export class NodeSession implements ServerSession {
   /** `webSockets` if clients may open them (RFC 8441). */
   constructor(socket: Socket, observer: SessionObserver, limits: ListenLimits, webSockets: boolean) {
     this.#observer = observer;
-    const session = (this.#session = performServerHandshake(socket, sessionOptions(limits, webSockets)));
+    const session = protectHttp2Session(performServerHandshake(socket, sessionOptions(limits, webSockets)));
+    this.#session = session;
     this.#window = new ConnectionWindow(session, limits.initialConnectionWindowBytes);
     session.on('stream', this.#onStream);
     session.on('error', ignore);

@@ -9,6 +9,7 @@ import {
   type GatewayError,
   type Handler,
   type Next,
+  startTimer,
 } from '@edge-gateway/core';
 import type { Faults } from '@edge-gateway/core/schema';
 import { replyError, routingError } from '../../error-codes.ts';
@@ -72,7 +73,7 @@ class Delay {
   constructor(res: ServerResponse, ms: number, onEnd: (isOver: boolean) => void) {
     this.#res = res;
     this.#onEnd = onEnd;
-    this.#timer = setTimeout(() => this.end(true), ms);
+    this.#timer = startTimer(() => this.end(true), ms);
     res.once('close', this.#left);
   }
 

@@ -1,3 +1,4 @@
+import { startTimer } from '@edge-gateway/core';
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { createLocalNames, type LocalNames } from './local-names.ts';
@@ -87,7 +88,7 @@ export function createLookup({ servers, timeoutMs = LOOKUP_TIMEOUT_MS, localName
       if (known) return known;
       let timer: NodeJS.Timeout | undefined;
       const expired = new Promise<never>((_resolve, reject) => {
-        timer = setTimeout(() => reject(failure(name, 'ETIMEOUT')), timeoutMs).unref();
+        timer = startTimer(() => reject(failure(name, 'ETIMEOUT')), timeoutMs).unref();
       });
       try {
         return await Promise.race([search(name, family), expired]);

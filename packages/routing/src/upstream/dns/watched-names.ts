@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net';
-import { MAX_DELAY_MS } from '@edge-gateway/core';
+import { startTimer } from '@edge-gateway/core';
 import type { Addresses, AddressFamily, Lookup } from './lookup.ts';
 
 /** How long the last addresses are used if a name cannot be resolved any more, in milliseconds. */
@@ -69,7 +69,7 @@ class WatchedName {
 
   #wait(delayMs: number): void {
     if (this.#stopped) return;
-    this.#timer = setTimeout(() => void this.#look(), Math.min(Math.max(delayMs, 1), MAX_DELAY_MS)).unref();
+    this.#timer = startTimer(() => void this.#look(), Math.max(delayMs, 1)).unref();
   }
 
   async #look(): Promise<void> {

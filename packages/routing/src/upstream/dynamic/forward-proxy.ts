@@ -1,5 +1,12 @@
 import { isIP } from 'node:net';
-import { delayOf, ownPorts, type Context, type Endpoint, type SnapshotUpstream } from '@edge-gateway/core';
+import {
+  delayOf,
+  ownPorts,
+  type Context,
+  type Endpoint,
+  type SnapshotUpstream,
+  startInterval,
+} from '@edge-gateway/core';
 import type { HttpListenerOptions } from '@edge-gateway/core/schema';
 import { Cluster, type ClusterEnvironment } from '../cluster.ts';
 import { createLookup, LOOKUP_TIMEOUT_MS, type Addresses, type AddressFamily } from '../dns/lookup.ts';
@@ -61,7 +68,7 @@ export class ForwardProxy {
     const timeoutMs = delayOf(cache.dnsQueryTimeout) || LOOKUP_TIMEOUT_MS;
     this.#names = createWatchedNames(createLookup({ servers: serversOf(cache), timeoutMs }));
     this.#rules = rulesOf(cache);
-    this.#sweeper = setInterval(() => this.#sweep(), Math.max(this.#ttlMs / 2, 10)).unref();
+    this.#sweeper = startInterval(() => this.#sweep(), Math.max(this.#ttlMs / 2, 10)).unref();
     for (const written of (cache.preresolveHostnames ?? []) as { address?: string; portValue?: number }[])
       if (written.address) this.choose(`${written.address}:${written.portValue ?? this.#defaultPort}`, () => {});
   }

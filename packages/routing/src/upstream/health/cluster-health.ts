@@ -1,3 +1,4 @@
+import { startInterval } from '@edge-gateway/core';
 import type { AttemptObserver } from '../attempt.ts';
 import type { Host } from '../hosts/host.ts';
 import type { HostSet } from '../hosts/host-set.ts';
@@ -37,7 +38,7 @@ export class ClusterHealth {
       });
     this.#outliers = outliers;
     this.onAttempt = outliers && ((outcome) => outliers.report(outcome));
-    this.#sweeps = outliers && setInterval(() => outliers.sweep(), outliers.intervalMs).unref();
+    this.#sweeps = outliers && startInterval(() => outliers.sweep(), outliers.intervalMs).unref();
     for (const host of hosts.all) this.#inherit(host, before?.health, earlier?.get(keyOf(host)));
     this.#checker = HealthChecker.start(checked, {
       before: (host) => {

@@ -1,3 +1,4 @@
+import { startTimer } from '@edge-gateway/core';
 import type { Host } from '../hosts/host.ts';
 import type { CheckSchedule } from './check-schedule.ts';
 import type { CheckStarts } from './check-starts.ts';
@@ -61,14 +62,14 @@ export class HostCheck {
   }
 
   #schedule(delayMs: number): void {
-    this.#timer = setTimeout(() => this.#parts.starts.add(this.#begin), delayMs).unref();
+    this.#timer = startTimer(() => this.#parts.starts.add(this.#begin), delayMs).unref();
   }
 
   readonly #begin = (): void => {
     if (this.#closed) return;
     const { stats, timeoutMs } = this.#parts;
     stats.attempt.value++;
-    this.#timer = setTimeout(() => {
+    this.#timer = startTimer(() => {
       this.#probe.cancel();
       this.#finish({ type: 'NETWORK_TIMEOUT', reason: `no response in ${timeoutMs} ms` });
     }, timeoutMs).unref();

@@ -1,4 +1,5 @@
 import { connect, type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders } from 'node:http2';
+import { protectHttp2Session } from '@edge-gateway/core';
 import type { Connector } from '../connector.ts';
 
 /** What the user of one exchange over HTTP/2 needs. */
@@ -42,7 +43,8 @@ export class Http2Link {
     this.#connect((error, socket) => {
       if (attempt !== this.#attempt) return void socket?.destroy();
       if (!socket) return exchange.onFailure(error ?? new Error('no connection'));
-      const opened = connect(`${this.#tls ? 'https' : 'http'}://health-check`, { createConnection: () => socket });
+      const url = `${this.#tls ? 'https' : 'http'}://health-check`;
+      const opened = protectHttp2Session(connect(url, { createConnection: () => socket }));
       this.#session = opened;
       opened.on('goaway', () => this.#forget(opened));
       opened.on('close', () => this.#forget(opened));

@@ -1,6 +1,7 @@
 import { connect, type ClientHttp2Session, type ClientHttp2Stream, type ClientSessionOptions } from 'node:http2';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { protectHttp2Session } from '@edge-gateway/core';
 import type { ConnectionSettings } from '../cluster-settings.ts';
 import type {
   ClientConnection,
@@ -102,7 +103,7 @@ function createClientSession(
       maxHeaderListSize: MAX_HEADER_LIST_BYTES,
     },
   };
-  const session = connect(`${scheme}://upstream`, options);
+  const session = protectHttp2Session(connect(`${scheme}://upstream`, options));
   if (http2.connectionWindow > INITIAL_CONNECTION_WINDOW) session.setLocalWindowSize(http2.connectionWindow);
   return session;
 }

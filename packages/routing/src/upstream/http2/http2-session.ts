@@ -1,3 +1,4 @@
+import { startTimer } from '@edge-gateway/core';
 import type { ClientHttp2Stream } from 'node:http2';
 import type { OnReadOpts, Socket } from 'node:net';
 import { localEndOf, type LocalEnd } from '../../format/local-end.ts';
@@ -179,7 +180,7 @@ export class Http2Session implements StreamSession {
     if (socket.localAddress !== undefined) this.local = localEndOf(socket);
     const session = (this.#session = this.#start(socket));
     const { connectTimeoutMs } = this.#owner.settings;
-    this.#settingsTimer = setTimeout(() => {
+    this.#settingsTimer = startTimer(() => {
       const missing = this.#hasSettings ? 'the server still allows no streams' : 'no HTTP/2 settings';
       const reason = new Error(`${missing} after ${connectTimeoutMs} ms`);
       session.destroy(Object.assign(reason, { code: 'ETIMEDOUT' }));
