@@ -11,8 +11,8 @@ const FILES = globSync(['packages/*/src/**/*.ts', 'apps/gateway/src/**/*.ts'], {
 );
 const CALL = /(?<![\w.#])(setTimeout|setInterval|AbortSignal\.timeout)\(/g;
 const WAIT_IMPORT = /import \{ setTimeout as (\w+) \} from 'node:timers\/promises'/;
-/** A literal, a constant, or a product of them. */
-const CONSTANT = /^(?:[A-Z][A-Z\d_]*|[\d_]+)(?: [*/+-] (?:[A-Z][A-Z\d_]*|[\d_]+))*$/;
+/** A literal, a constant, a product of them, or a choice between two. */
+const CONSTANT = /^(?:[\w.]+ \? )?[A-Z\d][A-Z\d_]*(?: [*/+:-] [A-Z\d][A-Z\d_]*)*$/;
 
 /** Returns the arguments of a call whose parenthesis is before `start`. */
 function argumentsAt(text: string, start: number): readonly string[] {
