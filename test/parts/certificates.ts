@@ -24,12 +24,12 @@ export function makeCertificates(curve = 'P-256'): Certificates {
   const at = (name: string): string => join(directory, name);
   const openssl = (...args: string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
   const key = ['-newkey', 'ec', '-pkeyopt', `ec_paramgen_curve:${curve}`, '-nodes'];
-  openssl('req', '-x509', ...key, '-subj', '/CN=Test CA', '-days', '2', '-keyout', at('ca.key'), '-out', at('ca.crt'));
+  openssl('req', '-x509', ...key, '-subj', '/CN=Test CA', '-days', '90', '-keyout', at('ca.key'), '-out', at('ca.crt'));
   function issue(name: string, alternatives?: string, file = name): IssuedCertificate {
     const names = alternatives === undefined ? [] : ['-addext', `subjectAltName=${alternatives}`];
     const signer = ['-CA', at('ca.crt'), '-CAkey', at('ca.key'), ...names, '-addext', 'basicConstraints=CA:FALSE'];
     const [cert, keyFile] = [at(`${file}.crt`), at(`${file}.key`)];
-    openssl('req', '-x509', ...signer, ...key, '-subj', `/CN=${name}`, '-days', '2', '-keyout', keyFile, '-out', cert);
+    openssl('req', '-x509', ...signer, ...key, '-subj', `/CN=${name}`, '-days', '90', '-keyout', keyFile, '-out', cert);
     return { cert, key: keyFile };
   }
   return {

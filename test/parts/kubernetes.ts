@@ -189,7 +189,7 @@ function isReady(server: string, ca: string): Promise<boolean> {
 function makeIdentities(directory: string): void {
   const at = (name: string): string => join(directory, name);
   const openssl = (...args: string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '7'];
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '90'];
   const usage = ['-addext', 'basicConstraints=critical,CA:TRUE', '-addext', 'keyUsage=critical,keyCertSign,cRLSign'];
   openssl('req', '-x509', ...key, '-subj', '/CN=Test CA', ...usage, '-keyout', at('ca.key'), '-out', at('ca.crt'));
   const sign = (name: string, subject: string, ...extensions: string[]): void => {

@@ -93,7 +93,9 @@ spec:
         ),
       'the repaired pair is served',
     );
-    expect((await statusOf('bad')).state).to.equal('Accepted');
+    const { state, reason } = await statusOf('bad');
+    expect(state).to.equal('Warning');
+    expect(reason).to.match(/missing\.crt: certificate \S+ does not cover bad\.example\.com$/);
   });
 
   it('replaces them under load without a failed handshake', async () => {

@@ -169,6 +169,7 @@ export {
   principalOf,
   type AlternativeName,
 } from './security/certificates.ts';
+export { certificateState, holderOf, type CertificateState } from './security/certificate-validity.ts';
 export { deriveKey, digest, keyedDigest, randomToken, seal, unseal, unsealWith } from './security/seal.ts';
 export {
   MIN_SIGNING_KEY_BYTES,

@@ -81,6 +81,7 @@ export async function openControlPorts(parts: ControlParts): Promise<{ statsPort
   const translations = followTranslations(controlPlane);
   const control: AdminServer = createControlAdmin({
     state: () => controlPlane.state,
+    secrets: controlPlane.secrets,
     loggers: context.log,
     metrics: context.metrics,
     ...BUILD,

@@ -1,4 +1,4 @@
-import { issueData } from '@edge-gateway/core';
+import { issueData, type Secrets } from '@edge-gateway/core';
 import type { Request } from 'express';
 import { createAdminServer, type AdminServer } from '../admin-server.ts';
 import { isSignedIn } from '../http/access.ts';
@@ -88,6 +88,8 @@ function readiness(components: readonly Component[]): EndpointResponse {
   return states.has('starting') ? { status: 503, body: 'INITIALIZING\n' } : { body: 'LIVE\n' };
 }
 
+const NO_SECRETS: Secrets = { get: () => undefined };
+
 function statusSources(options: ControlAdminOptions, endpoints: readonly Endpoint[]): StatusSources {
   const { components, explain, hostStates, metrics, proxies, refresh, state, title = 'Control plane' } = options;
   return {
@@ -97,6 +99,7 @@ function statusSources(options: ControlAdminOptions, endpoints: readonly Endpoin
     metrics,
     state,
     snapshots: () => [...(state()?.snapshots.values() ?? [])],
+    secrets: () => options.secrets ?? state()?.secrets ?? NO_SECRETS,
     components,
     hostStates,
     refresh,

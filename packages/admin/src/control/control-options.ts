@@ -1,4 +1,12 @@
-import type { ControlPlaneState, HostState, Loggers, Metrics, ProxyStatus, UnservedListener } from '@edge-gateway/core';
+import type {
+  ControlPlaneState,
+  HostState,
+  Loggers,
+  Metrics,
+  ProxyStatus,
+  Secrets,
+  UnservedListener,
+} from '@edge-gateway/core';
 import type { AdminToken } from '../http/admin-token.ts';
 import type { Explain } from '../page/written-request.ts';
 
@@ -46,6 +54,8 @@ export interface ControlAdminOptions {
   /** The commit that it was built from. Default: not shown. */
   readonly commit?: string;
   components(): readonly Component[];
+  /** The certificates that the status page lists. Default: those of Secrets in `state`. */
+  readonly secrets?: Secrets;
   /** The connected proxies, for `/proxies` and the status page. Default: none; the status page then has no list of proxies. */
   proxies?(): readonly ProxyStatus[];
   /** The last translations, newest first, for `/zpages`; see `followTranslations`. Default none. */

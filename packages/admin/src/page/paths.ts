@@ -11,6 +11,7 @@ export const PATHS = {
   virtualService: '/status/virtual-service',
   upstreams: '/status/upstreams',
   upstream: '/status/upstream',
+  certificates: '/status/certificates',
   proxies: '/status/proxies',
   translations: '/status/translations',
   explain: '/status/explain',

@@ -1,4 +1,4 @@
-import type { ControlPlaneState, HostState, Metrics, ProxyStatus, Snapshot } from '@edge-gateway/core';
+import type { ControlPlaneState, HostState, Metrics, ProxyStatus, Secrets, Snapshot } from '@edge-gateway/core';
 import type { Component, TranslationRecord } from '../control/control-options.ts';
 import type { Explain } from './written-request.ts';
 
@@ -14,6 +14,8 @@ export interface StatusSources {
   state?(): ControlPlaneState | undefined;
   /** One for each proxy. */
   snapshots(): readonly Snapshot[];
+  /** Where the certificates of the snapshots are. Only certificates are shown. */
+  secrets(): Secrets;
   components(): readonly Component[];
   /** The hosts of an upstream, by its name; missing if they are known to another process. */
   hostStates?: ((upstream: string) => readonly HostState[] | undefined) | undefined;

@@ -11,6 +11,7 @@ import { createLiveEvents } from './live.ts';
 import { memo } from './memo.ts';
 import { PATHS } from './paths.ts';
 import { resourceRows, type ResourceRow } from './resource-rows.ts';
+import { certificatesPage } from './sections/certificate-list.ts';
 import { explainPage } from './sections/explain.ts';
 import { overviewPage } from './sections/overview.ts';
 import { proxiesPage } from './sections/proxies.ts';
@@ -92,6 +93,7 @@ export function statusPages(sources: StatusSources, canSignOut: (req: Request) =
           }),
         ]
       : []),
+    page([PATHS.certificates], 'certificates', (parameters) => certificatesPage(sources, parameters)),
     ...(sources.proxies ? [page([PATHS.proxies], 'proxies', () => proxiesPage(sources))] : []),
     ...(sources.translations ? [page([PATHS.translations], 'translations', () => translationsPage(sources))] : []),
     ...(explain
@@ -147,6 +149,7 @@ function navigationOf({ home, state, translations, proxies, explain }: StatusSou
       : []),
     { path: PATHS.virtualServices, name: 'Virtual services' },
     { path: PATHS.upstreams, name: 'Upstreams' },
+    { path: PATHS.certificates, name: 'Certificates' },
     ...(proxies ? [{ path: PATHS.proxies, name: 'Proxies' }] : []),
     ...(translations ? [{ path: PATHS.translations, name: 'Translations' }] : []),
     ...(explain ? [{ path: PATHS.explain, name: 'Explain' }] : []),

@@ -12,7 +12,7 @@ import {
 import { json, type EndpointResponse } from '../http/endpoint-response.ts';
 import { isOn, type Endpoint } from '../http/endpoint.ts';
 import { lazily } from '../http/json-chunks.ts';
-import { tlsSecretsOf } from './certificates.ts';
+import { tlsSecretsOf } from './used-certificates.ts';
 import { applyMask, parseMask, type FieldMask } from './field-mask.ts';
 import type { ProxyAdminOptions } from './proxy-options.ts';
 import { nodeOf } from './server.ts';

@@ -76,6 +76,7 @@ function statusSources(options: ProxyAdminOptions, endpoints: readonly Endpoint[
     version: info.version,
     metrics: context.metrics,
     snapshots: () => [snapshot() ?? []].flat(),
+    secrets: () => context.secrets,
     components: () => componentsOf(options),
     hostStates: (upstream) => options.hostStates?.(upstream),
     refresh,

@@ -1,3 +1,4 @@
+import { createCertificateWatch } from './certificate-watch.ts';
 import type { AcceptedFile } from './accepted/accepted-file.ts';
 import { createHistory, mayServeEarlier } from './accepted/history.ts';
 import { reportChanges } from './change-report.ts';
@@ -11,7 +12,7 @@ import type { Origin, Resource, ResourceKey } from '../resource/resource.ts';
 import { DEFAULT_SNAPSHOT_SETTINGS, type Secrets, type SnapshotUpstream } from '../contract/snapshot.ts';
 import type { Sds } from '../schema/listener/ssl-config.ts';
 import { sdsFileOf } from '../security/sds-target.ts';
-import { certificateFiles } from '../source/certificate-files.ts';
+import { certificateFiles, readCertificateFiles } from '../source/certificate-files.ts';
 import { directorySource } from '../source/directory.ts';
 import { sdsFiles } from '../source/sds-file.ts';
 import { createSdsServers } from '../source/sds-server.ts';
@@ -50,8 +51,8 @@ export interface ControlPlaneOptions {
   /** Checks besides those of core, e.g. `graphqlApiCheck` of `@edge-gateway/graphql`. Default: none. */
   readonly checks?: readonly ResourceCheck[];
   /**
-   * Whether files in `sslFiles` and `sds` are read, validated and watched, and servers in `sds` are called. Default true. False
-   * does neither, for checks on another machine.
+   * Whether files in `sslFiles` and `sds` are validated and watched, and servers in `sds` are called. Default true. False does neither, for checks on
+   * another machine: of `sslFiles`, only the dates and names of certificates that can be read are checked.
    */
   readonly certificateFiles?: boolean;
   /**
@@ -71,6 +72,8 @@ export interface ControlPlaneOptions {
    * broken, their last good versions are served. Default: last good versions exist only in memory.
    */
   readonly accepted?: AcceptedFile;
+  /** Milliseconds since the epoch, for the dates of certificates. Default `Date.now`. */
+  readonly now?: () => number;
 }
 
 /** source → validate → store → translate, kept up to date. */
@@ -116,7 +119,7 @@ export interface ControlPlane {
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { source, defaultGateways, log = libraryLoggers, metrics = createMetrics(), checks } = options;
   const { files = [], certificateFiles: readsCertificates = true, directories, services } = options;
-  const { accepted } = options;
+  const { accepted, now = Date.now } = options;
   const report = reportChanges(log.get('config'), metrics);
   const configStatus = createConfigStatusMetrics(metrics);
   const listeners = new Set<(state: ControlPlaneState) => void>();
@@ -159,6 +162,15 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     ...[certificates, fromFiles, fromServers].filter((watch) => watch !== undefined),
     ...files.map((kind) => createWatchedFiles(kind, watchOptions)),
   ];
+  const dates = createCertificateWatch({
+    now,
+    secrets: {
+      get: (ref) => secretsOf(store.state.stored).get(ref),
+      files: certificates?.get ?? ((files) => readCertificateFiles(files).secret),
+      ...(secrets.sds && { sds: secrets.sds }),
+    },
+    onChange: (keys) => take(() => observe(keys)),
+  });
   /** Observations other than those about watched files, by observer. */
   const reported = new Map<ResourceKey, Map<string, Observed>>();
   function findUpstream(name: string): SnapshotUpstream | undefined {
@@ -173,7 +185,8 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     return store.observe(
       [...keys].map((key) => {
         const own = reported.get(key)?.values() ?? [];
-        const observed = mergeObserved([...own, ...watches.map((watch) => watch.observedOf(key))]);
+        const watched = [...watches, dates].map((watch) => watch.observedOf(key));
+        const observed = mergeObserved([...own, ...watched]);
         return [key, observed] as const;
       }),
     );
@@ -203,7 +216,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
 
   /** Reads and watches what a resource names. Returns true if it may name anything. */
   function follow(key: ResourceKey, resource: Resource | undefined): boolean {
-    return watches.filter((watch) => watch.follow(key, resource)).length > 0;
+    return [...watches, dates].filter((watch) => watch.follow(key, resource)).length > 0;
   }
 
   /** Applies a change of the source, with the files of its resources. */
@@ -211,7 +224,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     const changed = store.apply(change);
     const users = [...changed].filter((key) => follow(key, store.state.stored.get(key)?.resource));
     for (const watch of watches) watch.prune(state?.snapshots.values() ?? []);
-    return new Set([...changed, ...observe(users)]);
+    return new Set([...changed, ...observe(new Set([...users, ...dates.usersOf(changed)]))]);
   }
 
   function settleListed(change: SourceChange): ReadonlySet<ResourceKey> {
@@ -377,7 +390,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       return () => void listeners.delete(listener);
     },
     async close() {
-      for (const watch of watches) watch.close();
+      for (const watch of [...watches, dates]) watch.close();
       await Promise.all([source.close(), services?.close(), named?.close()]);
       await accepted?.close();
     },

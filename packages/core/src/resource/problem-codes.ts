@@ -2,6 +2,8 @@
 export const PARSE_CODES = {
   ALIAS_BOMB: 'Aliases that contain themselves or expand too much.',
   BYTE_ORDER_MARK: 'A byte order mark inside the file.',
+  CERTIFICATE:
+    'A certificate that has expired, expires soon, is not valid yet, or does not cover the names that it is served for; a warning.',
   CONTROL_CHARACTER: 'A control character.',
   DUPLICATE_KEY: 'A key written twice in one object.',
   EMPTY_FILE: 'A file without content.',

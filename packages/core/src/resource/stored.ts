@@ -4,7 +4,7 @@ import type { Resource, ResourceKey } from './resource.ts';
 import type { ServiceSpec } from '../schema/upstream/service-spec.ts';
 
 /** An observation about a resource at run time. An error does not remove the resource from use. */
-export type ObservedProblem = Pick<Problem, 'severity' | 'path' | 'message'>;
+export type ObservedProblem = Pick<Problem, 'severity' | 'path' | 'message' | 'cause'> & Partial<Pick<Problem, 'code'>>;
 
 /** Observations about a resource besides its text, e.g. from the server that it names. */
 export interface Observed {

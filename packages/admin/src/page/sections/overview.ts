@@ -1,4 +1,4 @@
-import { httpListenersOf } from '@edge-gateway/core';
+import { httpListenersOf, type CertificateState } from '@edge-gateway/core';
 import type { Component } from '../../control/control-options.ts';
 import { countText, millisecondsText, rateText, shareText } from '../figures.ts';
 import { href, html, type Content, type Markup } from '../html.ts';
@@ -8,6 +8,7 @@ import { countStates, type ResourceRow } from '../resource-rows.ts';
 import { hasTraffic, type StatusSources } from '../sources.ts';
 import { badge, tableOf, type Tone } from '../table.ts';
 import type { Traffic } from '../traffic.ts';
+import { certificateStates } from './certificate-list.ts';
 import { proxyTable } from './proxies.ts';
 import { problemTable } from './resources.ts';
 import { translationTable } from './translations.ts';
@@ -24,7 +25,7 @@ export function overviewPage(sources: StatusSources, traffic: Traffic, rows: rea
     path: sources.home,
     heading: 'Overview',
     content: html`<div id="figures" data-live="tick change">
-<dl class="figures">${[...(sources.state ? configurationFigures(sources, rows) : proxyFigures(sources)), ...trafficFigures(sources, traffic)]}</dl>
+<dl class="figures">${[...(sources.state ? configurationFigures(sources, rows) : proxyFigures(sources)), ...certificateFigure(sources), ...trafficFigures(sources, traffic)]}</dl>
 ${hasTraffic(sources) ? sparkline(traffic.history()) : trafficHint(sources)}
 </div>
 <div id="overview" data-live="change">
@@ -106,6 +107,19 @@ function proxyFigures({ snapshots }: StatusSources): Markup[] {
       link: PATHS.virtualServices,
     }),
   ];
+}
+
+/** Nothing without certificates. */
+function certificateFigure(sources: StatusSources): Markup[] {
+  const states = certificateStates(sources);
+  if (states.length === 0) return [];
+  const counted = (...names: readonly CertificateState[]): number =>
+    states.filter((each) => names.includes(each)).length;
+  const [invalid, expiring] = [counted('expired', 'not yet valid'), counted('expiring')];
+  const note =
+    invalid > 0 ? `${count(invalid)} not valid` : expiring > 0 ? `${count(expiring)} expiring soon` : 'all valid';
+  const tone = invalid > 0 ? 'bad' : expiring > 0 ? 'warning' : 'good';
+  return [figure({ name: 'Certificates', value: count(states.length), note, tone, link: PATHS.certificates })];
 }
 
 function trafficFigures(sources: StatusSources, traffic: Traffic): Markup[] {

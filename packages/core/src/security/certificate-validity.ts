@@ -1,0 +1,83 @@
+import type { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { alternativeNames, distinguishedName, principalOf } from './certificates.ts';
+
+const DAY_MS = 86_400_000;
+/** Days before its end from which a certificate is reported as expiring. */
+export const EXPIRY_NOTICE_DAYS = 14;
+/** Names that a message lists; further ones are counted. */
+const MAX_NAMES = 5;
+
+/** The state of a certificate at a point in time. */
+export type CertificateState = 'valid' | 'expiring' | 'expired' | 'not yet valid';
+
+/** Returns the state of a certificate at a time, in milliseconds since the epoch. */
+export function certificateState({ validFromDate, validToDate }: X509Certificate, now: number): CertificateState {
+  const end = validToDate.getTime();
+  if (now >= end) return 'expired';
+  if (now < validFromDate.getTime()) return 'not yet valid';
+  return now >= end - EXPIRY_NOTICE_DAYS * DAY_MS ? 'expiring' : 'valid';
+}
+
+/** Returns the time at which the state of a certificate changes next; `Infinity` once it has expired. */
+export function nextCertificateState({ validFromDate, validToDate }: X509Certificate, now: number): number {
+  const end = validToDate.getTime();
+  const changes = [validFromDate.getTime(), end - EXPIRY_NOTICE_DAYS * DAY_MS, end];
+  return Math.min(...changes.filter((at) => at > now));
+}
+
+/**
+ * Returns the certificates of a chain that peers verify: the first one, and those between it and its root. A root in a chain is not used, even
+ * if it has expired.
+ */
+export function verifiedPart([leaf, ...others]: readonly X509Certificate[]): readonly X509Certificate[] {
+  return leaf ? [leaf, ...others.filter(({ issuer, subject }) => issuer !== subject)] : [];
+}
+
+/** Returns the root that expires last: while roots are replaced, expired ones are beside it. `undefined` without roots. */
+export function longestValid(roots: readonly X509Certificate[]): X509Certificate | undefined {
+  return roots.toSorted((a, b) => b.validToDate.getTime() - a.validToDate.getTime())[0];
+}
+
+/** Returns what is wrong with the dates of a certificate, as the end of a sentence; `undefined` if it is valid. The text is the same until its state changes. */
+export function validityProblem(certificate: X509Certificate, now: number): string | undefined {
+  const state = certificateState(certificate, now);
+  if (state === 'valid') return undefined;
+  if (state === 'expired') return `expired at ${timeText(certificate.validToDate)}`;
+  if (state === 'not yet valid') return `is not valid before ${timeText(certificate.validFromDate)}`;
+  return `expires at ${timeText(certificate.validToDate)}, within ${EXPIRY_NOTICE_DAYS} days`;
+}
+
+/** Returns the names that a certificate does not cover as the end of a sentence; `undefined` if it covers all of them. */
+export function coverageProblem(leaf: X509Certificate, served: readonly string[]): string | undefined {
+  const missing = served.filter((name) => !covers(leaf, name));
+  if (missing.length === 0) return undefined;
+  const rest = missing.length - MAX_NAMES;
+  return `does not cover ${missing.slice(0, MAX_NAMES).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
+/** Returns the holder of a certificate for messages: the same name as in logs of TLS peers, else `without a name`. */
+export function holderOf(certificate: X509Certificate): string {
+  return principalOf(certificate) || distinguishedName(certificate.issuer) || 'without a name';
+}
+
+/**
+ * Returns true if clients accept a certificate for a name. Only alternative names count, as in browsers. A domain with a wildcard is covered by
+ * the same wildcard, and one that ends with a wildcard is not checked.
+ */
+function covers(leaf: X509Certificate, name: string): boolean {
+  const address = name.replace(/^\[(.*)\]$/, '$1');
+  if (isIP(address)) return leaf.checkIP(address) !== undefined;
+  if (!name.includes('*')) return leaf.checkHost(name, { subject: 'never' }) !== undefined;
+  const parent = name.indexOf('.');
+  if (!name.startsWith('*') || parent < 0) return true;
+  const wanted = new Set([name, `*${name.slice(parent)}`].map((each) => each.toLowerCase()));
+  return alternativeNames(leaf.subjectAltName).some(
+    (each) => each.kind === 'DNS' && wanted.has(each.name.toLowerCase()),
+  );
+}
+
+/** E.g. `2026-12-05 10:00 UTC`. */
+function timeText(date: Date): string {
+  return `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
