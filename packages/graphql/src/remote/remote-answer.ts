@@ -30,7 +30,7 @@ function isResult(value: unknown): value is Readonly<Record<string, unknown>> {
   if (!isRecord(value)) return false;
   const { data, errors } = value;
   const hasErrors = Array.isArray(errors) && errors.length > 0;
-  if (errors !== undefined && errors !== null && !hasErrors) return false;
+  if (errors !== undefined && errors !== null && !Array.isArray(errors)) return false;
   return isRecord(data) || (hasErrors && (data === null || data === undefined));
 }
 

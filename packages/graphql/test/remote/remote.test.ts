@@ -245,6 +245,14 @@ describe('a remote API', () => {
     expect(server.asked).to.have.lengthOf(1);
   });
 
+  for (const errors of ['[]', 'null']) {
+    it(`returns data beside "errors":${errors}`, async () => {
+      const { front } = await broken((_req, res) => res.end(`{"data":{"todo":null},"errors":${errors}}`));
+      const { body } = await ask(front.url, '{ todo(id: 1) { id } }');
+      expect(body).to.deep.equal({ data: { todo: null } });
+    });
+  }
+
   it('returns errors of the server with their path and code', async () => {
     const { front } = await broken((_req, res) =>
       res
