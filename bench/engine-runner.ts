@@ -66,6 +66,7 @@ function request(operation: Operation, variables: Variables) {
 function ownEngine(schema: GraphQLSchema): Prepare {
   const engine = createEngine({
     schema,
+    limits: LIMITS,
     maxDepth: 0,
     values: 'any',
     resolverOf: (_type, { resolve }) => (resolve ? standardResolver(resolve) : readProperty),

@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { buildSchema, parse, type DocumentNode } from 'graphql';
 import { compileQuery } from 'graphql-jit';
+import { DEFAULT_LIMITS } from '../packages/graphql/src/document/limits.ts';
 import { createEngine } from '../packages/graphql/src/execute/engine.ts';
 import { CASES, type CaseName } from './engine-cases.ts';
 import { start } from './graphql-load.ts';
@@ -69,7 +70,13 @@ const schema = buildSchema(`
   type Query { node: Node }
 `);
 const value = { __typename: 'T3', id: '1', next: { __typename: 'T7', id: '2', next: null } };
-const context = { schema, maxDepth: 0, values: 'json', resolverOf: () => undefined } as const;
+const context = {
+  schema,
+  limits: DEFAULT_LIMITS,
+  maxDepth: 0,
+  values: 'json',
+  resolverOf: () => undefined,
+} as const;
 
 function inMilliseconds(work: () => void): string {
   const before = process.cpuUsage();

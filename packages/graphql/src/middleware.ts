@@ -4,7 +4,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { ExecutableApi } from './execute/executable-api.ts';
 import { createApi, type FoundApi } from './create-api.ts';
 import type { ExecutableSchema } from './execute/local-api.ts';
-import { createSchemaApi, type ContextValue } from './execute/schema-api.ts';
+import { createSchemaApi, type ContextValue, type SchemaApiOptions } from './execute/schema-api.ts';
 import { readDescriptorFile } from '@edge-gateway/core/descriptors';
 import { limitsOf, type Limits } from './document/limits.ts';
 import { graphqlError } from './errors/refusal.ts';
@@ -127,7 +127,7 @@ export function graphqlApi(options: GraphQLApiOptions, given: Context = createCo
   if (options.contextValue && options.schema === undefined) {
     throw graphqlError('ERR_GRAPHQL_API', `${name}: contextValue requires schema.`);
   }
-  const api = options.schema === undefined ? createApi(parts, context) : schemaApi(name, options, context);
+  const api = options.schema === undefined ? createApi(parts, context) : schemaApi({ name, limits }, options, context);
   const shared = options.cache && {
     store: options.cache,
     scope: JSON.stringify([name, parts.spec, options.apis]),
@@ -170,12 +170,23 @@ const OTHER_SOURCES = [
   'apis',
 ] as const;
 
-function schemaApi(name: string, options: GraphQLApiOptions, { log }: Context): ExecutableApi {
+function schemaApi(
+  { name, limits }: Pick<SchemaApiOptions, 'name' | 'limits'>,
+  options: GraphQLApiOptions,
+  { log }: Context,
+): ExecutableApi {
   const { schema, contextValue, enableIntrospection = false, maxDepth = 0 } = options;
   const other = OTHER_SOURCES.find((each) => options[each] !== undefined);
   if (other) throw graphqlError('ERR_GRAPHQL_API', `${name}: schema cannot be combined with ${other}.`);
   try {
-    return createSchemaApi(schema, { contextValue, enableIntrospection, maxDepth, name, log: log.get('graphql') });
+    return createSchemaApi(schema, {
+      contextValue,
+      enableIntrospection,
+      maxDepth,
+      limits,
+      name,
+      log: log.get('graphql'),
+    });
   } catch (error) {
     throw graphqlError('ERR_GRAPHQL_API', `${name}: ${(error as Error).message}.`, error);
   }

@@ -7,22 +7,16 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLCompositeType,
-  type GraphQLField,
   type GraphQLSchema,
-  type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
-  type ValueNode,
 } from 'graphql';
 import type { Operation } from './documents.ts';
+import { createReadSize, listSizeOf, MAX_COMPLEXITY, type ReadSize } from './list-size.ts';
 import { fragmentsOf } from './overlaps.ts';
 
 /** Items of a list whose field has no argument for its size. */
 export const DEFAULT_LIST_SIZE = 10;
-/** Upper bound of the complexity of an operation. */
-export const MAX_COMPLEXITY = 1e9;
-/** Arguments for the size of a list, and of the list in a connection. */
-const SIZE_ARGUMENTS = ['first', 'last', 'limit'] as const;
 
 /** What an operation is measured with. */
 interface Measured {
@@ -34,8 +28,8 @@ interface Measured {
 
 /**
  * Returns how much an operation may have to resolve, from 0 to {@link MAX_COMPLEXITY}: each field counts 1, and the fields below it as often
- * as its list has items. The size of a list is `first`, `last` or `limit` of its field, or of the field above it (connections), else
- * {@link DEFAULT_LIST_SIZE}. `__schema` and `__type` count 1 with everything below them, `__typename` nothing. Fields that are skipped or
+ * as its list has items. The size of a list is what an argument of its field, or of the field above it (connections), says, such as `first`
+ * or `limit`, else `assumedSize` of `@listSize`, else {@link DEFAULT_LIST_SIZE}. `__schema` and `__type` count 1 with everything below them, `__typename` nothing. Fields that are skipped or
  * merged are counted too. The cost is linear in the size of the document.
  *
  * @example
@@ -45,67 +39,52 @@ export function complexityOf({ schema, operation, variables }: Measured): number
   const { definition } = operation;
   const root = schema.getRootType(definition.operation);
   if (!root) return 0;
-  return new Complexity(schema, operation, sizesOf(definition, variables)).of(definition.selectionSet, root, false);
+  return new Complexity(schema, operation, createReadSize(definition, variables)).of(definition.selectionSet, root);
 }
 
-type SizeOf = (value: ValueNode) => number | undefined;
-
-/** Returns what reads sizes from literals and variables. */
-function sizesOf({ variableDefinitions = [] }: OperationDefinitionNode, variables: Measured['variables']): SizeOf {
-  const defaults = new Map(
-    variableDefinitions.map(({ variable, defaultValue }) => [variable.name.value, defaultValue] as const),
-  );
-  return function sizeOf(value): number | undefined {
-    if (value.kind === Kind.INT || value.kind === Kind.STRING) return sizeIn(value.value);
-    if (value.kind !== Kind.VARIABLE) return undefined;
-    const name = value.name.value;
-    if (Object.hasOwn(variables, name)) return sizeIn(variables[name]);
-    const fallback = defaults.get(name);
-    return fallback && sizeOf(fallback);
-  };
-}
-
-/** Returns a number of items; `undefined` for other values. */
-function sizeIn(value: unknown): number | undefined {
-  const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
-  return typeof number === 'number' && number >= 0 ? Math.min(MAX_COMPLEXITY, Math.ceil(number)) : undefined;
+/** The size of the lists in an object, which its field selects: of all of them, or only of some. */
+interface Sized {
+  readonly size: number;
+  /** `undefined` if the size is multiplied already. */
+  readonly only: ReadonlySet<string> | undefined;
+  readonly key: string;
 }
 
 class Complexity {
   readonly #schema: GraphQLSchema;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  readonly #sizeOf: SizeOf;
-  /** Of fragments by name and by whether the field above them has a size. */
+  readonly #readSize: ReadSize;
+  /** Of fragments by name and by the size of the field above them. */
   readonly #known = new Map<string, number>();
 
-  constructor(schema: GraphQLSchema, { document }: Operation, sizeOf: SizeOf) {
+  constructor(schema: GraphQLSchema, { document }: Operation, readSize: ReadSize) {
     this.#schema = schema;
     this.#fragments = fragmentsOf(document);
-    this.#sizeOf = sizeOf;
+    this.#readSize = readSize;
   }
 
-  /** `isSized`: the field above has a size, which is that of the lists here. */
-  of({ selections }: SelectionSetNode, type: GraphQLCompositeType, isSized: boolean): number {
+  /** `sized`: the field above has a size, which is that of the lists here. */
+  of({ selections }: SelectionSetNode, type: GraphQLCompositeType, sized?: Sized): number {
     let total = 0;
-    for (const selection of selections) total += this.#selection(selection, type, isSized);
+    for (const selection of selections) total += this.#selection(selection, type, sized);
     return Math.min(MAX_COMPLEXITY, total);
   }
 
-  #selection(selection: SelectionNode, type: GraphQLCompositeType, isSized: boolean): number {
-    if (selection.kind === Kind.FIELD) return this.#field(selection, type, isSized);
-    if (selection.kind === Kind.FRAGMENT_SPREAD) return this.#fragment(selection.name.value, isSized);
+  #selection(selection: SelectionNode, type: GraphQLCompositeType, sized?: Sized): number {
+    if (selection.kind === Kind.FIELD) return this.#field(selection, type, sized);
+    if (selection.kind === Kind.FRAGMENT_SPREAD) return this.#fragment(selection.name.value, sized);
     const { typeCondition, selectionSet } = selection;
-    return this.of(selectionSet, typeCondition ? this.#type(typeCondition.name.value, type) : type, isSized);
+    return this.of(selectionSet, typeCondition ? this.#type(typeCondition.name.value, type) : type, sized);
   }
 
-  #fragment(name: string, isSized: boolean): number {
-    const key = `${isSized}|${name}`;
+  #fragment(name: string, sized?: Sized): number {
+    const key = `${sized?.key}|${name}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     this.#known.set(key, 0);
     const fragment = this.#fragments.get(name);
     const type = fragment && this.#schema.getType(fragment.typeCondition.name.value);
-    const complexity = fragment && isCompositeType(type) ? this.of(fragment.selectionSet, type, isSized) : 0;
+    const complexity = fragment && isCompositeType(type) ? this.of(fragment.selectionSet, type, sized) : 0;
     this.#known.set(key, complexity);
     return complexity;
   }
@@ -115,33 +94,32 @@ class Complexity {
     return isCompositeType(type) ? type : above;
   }
 
-  #field(node: FieldNode, parent: GraphQLCompositeType, isSized: boolean): number {
+  #field(node: FieldNode, parent: GraphQLCompositeType, sized?: Sized): number {
     const name = node.name.value;
     if (name.startsWith('__')) return name === '__typename' ? 0 : 1;
     const field = this.#schema.getField(parent, name);
     if (!field || !node.selectionSet) return 1;
     const type = getNamedType(field.type);
     if (!isCompositeType(type)) return 1;
-    const size = this.#size(node, field);
-    const isList = isListType(getNullableType(field.type));
-    const items = size ?? (isList && !isSized ? DEFAULT_LIST_SIZE : 1);
-    return Math.min(MAX_COMPLEXITY, 1 + items * this.of(node.selectionSet, type, size !== undefined && !isList));
+    const list = isListType(getNullableType(field.type));
+    const { sizedFields, assumedSize } = listSizeOf(field);
+    const size = this.#readSize(node.arguments ?? [], field) ?? assumedSize;
+    if (!list && size !== undefined && sizedFields.size > 0) {
+      const key = `${size} ${[...sizedFields].join()}`;
+      return Math.min(MAX_COMPLEXITY, 1 + this.of(node.selectionSet, type, { size, only: sizedFields, key }));
+    }
+    const items = size ?? (list ? sizeBelow(sized, name) : 1);
+    const isConnection = size !== undefined && !list;
+    const below = this.of(node.selectionSet, type, isConnection ? CONNECTION : undefined);
+    return Math.min(MAX_COMPLEXITY, 1 + items * below);
   }
+}
 
-  /** Returns the largest size among the arguments of a field. */
-  #size({ arguments: given = [] }: FieldNode, { args }: GraphQLField<unknown, unknown>): number | undefined {
-    const sizes = SIZE_ARGUMENTS.flatMap((name) => {
-      const declared = args.find((each) => each.name === name);
-      if (!declared) return [];
-      const value = given.find((each) => each.name.value === name)?.value;
-      const size = (value && this.#sizeOf(value)) ?? this.#defaultOf(declared);
-      return size === undefined ? [] : [size];
-    });
-    return sizes.length === 0 ? undefined : Math.max(...sizes);
-  }
+/** Of a connection: its lists have been counted. */
+const CONNECTION: Sized = { size: 1, only: undefined, key: 'connection' };
 
-  #defaultOf({ default: fallback }: GraphQLField<unknown, unknown>['args'][number]): number | undefined {
-    if (!fallback) return undefined;
-    return fallback.literal ? this.#sizeOf(fallback.literal) : sizeIn(fallback.value);
-  }
+/** Returns the size of a list without arguments. */
+function sizeBelow(sized: Sized | undefined, name: string): number {
+  if (!sized) return DEFAULT_LIST_SIZE;
+  return sized.only === undefined || sized.only.has(name) ? sized.size : DEFAULT_LIST_SIZE;
 }

@@ -11,6 +11,7 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  isSpecifiedScalarType,
   type GraphQLAbstractType,
   type GraphQLEnumType,
   type GraphQLLeafType,
@@ -22,10 +23,12 @@ import {
 } from 'graphql';
 import { isDeeper } from '../document/json.ts';
 import { FieldFailure } from '../errors/field-failure.ts';
-import { Located, note, nonNullViolation } from './errors.ts';
 import { completeFields } from './execute.ts';
 import type { Children, Complete, FieldPlan, Place, PlanContext } from './field-plan.ts';
-import { infoOf, isThenable } from './resolve.ts';
+import { collect, collectAsync } from './iterables.ts';
+import { isThenable } from './ignore-rejections.ts';
+import { completeList, type ItemType } from './list.ts';
+import { infoOf } from './resolve.ts';
 
 interface CompletionContext extends Pick<PlanContext, 'schema' | 'values'> {
   readonly children: Children;
@@ -52,7 +55,18 @@ function jsonOf(type: GraphQLOutputType, context: CompletionContext): Complete {
       return objectOf(value, typeOf(value, type as GraphQLAbstractType, context.schema), children, place);
     };
   }
-  return leafOf(type as GraphQLNamedOutputType);
+  return sizedLeaf(type as GraphQLNamedOutputType);
+}
+
+/** Checks leaves. Those of custom scalars may be large. */
+function sizedLeaf(type: GraphQLNamedOutputType): Complete {
+  const leaf = leafOf(type);
+  if (isEnumType(type) || isSpecifiedScalarType(type)) return leaf;
+  return (value, _field, { run }) => {
+    const fitting = leaf(value);
+    if (typeof fitting === 'object') run.size.addJson(fitting);
+    return fitting;
+  };
 }
 
 function objectOf(value: unknown, type: GraphQLObjectType, children: Children, place: Place): unknown {
@@ -109,16 +123,11 @@ function iterableOf(type: GraphQLOutputType, context: CompletionContext): Comple
   return (value, field, place) => {
     if (Array.isArray(value) || typeof value !== 'object') return complete(value, field, place);
     if (Symbol.asyncIterator in value!) {
-      return collected(value as AsyncIterable<unknown>).then((items) => complete(items, field, place));
+      return collectAsync(value as AsyncIterable<unknown>, place.run).then((items) => complete(items, field, place));
     }
-    return complete(Symbol.iterator in value! ? [...(value as Iterable<unknown>)] : value, field, place);
+    if (!(Symbol.iterator in value!)) return complete(value, field, place);
+    return complete(collect(value as Iterable<unknown>, place.run), field, place);
   };
-}
-
-async function collected(values: AsyncIterable<unknown>): Promise<unknown[]> {
-  const items: unknown[] = [];
-  for await (const item of values) items.push(item);
-  return items;
 }
 
 /** Returns the type of a JSON value of an interface or union: that of `__typename`, or the only possible one. */
@@ -137,22 +146,10 @@ function listOf(type: GraphQLOutputType, context: CompletionContext): Complete {
     complete: context.values === 'json' ? complete : settling(complete),
     nullable: !isNonNullType(type),
   };
-  return (value, field, { path, run }) => {
+  return (value, field, place) => {
     if (value === null || value === undefined) return null;
     if (!Array.isArray(value)) throw mismatch('a list');
-    const out = new Array<unknown>(value.length);
-    let waiting = false;
-    try {
-      for (let i = 0; i < value.length; i++) {
-        out[i] = itemOf(value[i], item, field, { path: { prev: path, key: i, typename: undefined }, run });
-        waiting ||= out[i] instanceof Promise;
-      }
-    } catch (error) {
-      // The items before are no longer needed: their rejections are ignored.
-      for (const each of out) if (each instanceof Promise) each.catch(() => {});
-      throw error;
-    }
-    return waiting ? Promise.all(out) : out;
+    return completeList(value, item, field, place);
   };
 }
 
@@ -162,36 +159,6 @@ function settling(complete: Complete): Complete {
     isThenable(value)
       ? Promise.resolve(value).then((settled) => complete(settled, field, place))
       : complete(value, field, place);
-}
-
-interface ItemType {
-  readonly complete: Complete;
-  readonly nullable: boolean;
-}
-
-function itemOf(value: unknown, item: ItemType, field: FieldPlan, place: Place): unknown {
-  try {
-    const done = item.complete(value, field, place);
-    if (!(done instanceof Promise)) return presentItem(done, item, field, place);
-    return done.then(
-      (settled: unknown) => presentItem(settled, item, field, place),
-      (error: unknown) => failedItem(error, item, field, place),
-    );
-  } catch (error) {
-    return failedItem(error, item, field, place);
-  }
-}
-
-function presentItem(value: unknown, { nullable }: ItemType, field: FieldPlan, { path }: Place): unknown {
-  if (value === null && !nullable) throw new Located(nonNullViolation(field.parentType.name, field.name), path!, field);
-  return value;
-}
-
-function failedItem(error: unknown, { nullable }: ItemType, field: FieldPlan, { path, run }: Place): null {
-  const located = error instanceof Located ? error : new Located(error, path!, field);
-  if (!nullable) throw located;
-  note(run, located);
-  return null;
 }
 
 /** Creates the failure of a value of the wrong type. Clients do not see the reason, which may contain the value. */
@@ -235,11 +202,14 @@ function customOf(name: string): (value: unknown) => unknown {
 /** Converts leaves with their type, unless they already fit. */
 function convertedLeaf(type: GraphQLLeafType): Complete {
   const fits = type === GraphQLID ? (value: unknown) => typeof value === 'string' : SCALARS.get(type);
-  return (value) => {
+  return (value, _field, { run }) => {
     if (fits?.(value)) return value;
     const converted = coerceOutput(type, value);
     if (converted === null || converted === undefined) throw mismatch(type.name);
-    if (typeof converted === 'object' && isDeeper(converted, MAX_DEPTH)) throw mismatch(type.name);
+    if (typeof converted === 'object') {
+      if (isDeeper(converted, MAX_DEPTH)) throw mismatch(type.name);
+      run.size.addJson(converted);
+    }
     return converted;
   };
 }

@@ -1,9 +1,10 @@
 import type { ApiResult, OperationRequest } from './executable-api.ts';
 import { isRefusal } from '../errors/refusal.ts';
-import { Located, note } from './errors.ts';
+import { Located, note, stoppedBy } from './errors.ts';
 import { completeFields, completeSerially } from './execute.ts';
 import type { Plan, PlanContext, Run, RunOptions } from './field-plan.ts';
 import { createPlans } from './plans.ts';
+import { ExecutionStopped, ResultSize, type ResultLimits } from './result-size.ts';
 import { coerceVariables } from './variables.ts';
 
 /** The result of an operation, and its plan, which is missing if the operation was rejected. */
@@ -11,8 +12,12 @@ export interface Executed extends Pick<ApiResult, 'data' | 'errors'> {
   readonly plan?: Plan;
 }
 
+export interface EngineContext extends PlanContext {
+  readonly limits: ResultLimits;
+}
+
 /** Creates the engine of a schema: each operation object is planned once. */
-export function createEngine(context: PlanContext) {
+export function createEngine(context: EngineContext) {
   const planOf = createPlans(context);
   return {
     /** Returns at once unless a resolver is asynchronous. Never rejects for failures of resolvers. */
@@ -25,7 +30,8 @@ export function createEngine(context: PlanContext) {
       if (variables && !('coerced' in variables)) return variables;
       const plan = planOf(operation, variables);
       if (isRefusal(plan)) return { errors: plan.errors };
-      const run: Run = { operation, plan, variables, options, errors: [] };
+      const size = new ResultSize(context.limits);
+      const run: Run = { operation, plan, variables, options, errors: [], size, paused: [] };
       return operation.definition.operation === 'mutation' ? inTurn(run) : atOnce(run);
     },
   };
@@ -60,8 +66,9 @@ function executed(data: unknown, { plan, errors }: Run): Executed {
   return errors.length > 0 ? { plan, data, errors } : { plan, data };
 }
 
-/** Returns the result if a non-null violation propagated to the root. */
+/** Returns the result if a non-null violation propagated to the root, or the execution was stopped. */
 function withoutData(error: unknown, run: Run): Executed {
+  if (error instanceof ExecutionStopped) return { plan: run.plan, data: null, errors: [stoppedBy(error, run)] };
   if (!(error instanceof Located)) throw error;
   note(run, error);
   return { plan: run.plan, data: null, errors: run.errors };

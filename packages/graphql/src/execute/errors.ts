@@ -1,6 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { ERROR_CODES } from '../error-codes.ts';
 import { FieldFailure, inputMessage, shownFailure } from '../errors/field-failure.ts';
+import type { ResultError } from './executable-api.ts';
 import type { FieldPlan, Path, Run } from './field-plan.ts';
 
 /** An error with its path, which propagates to the nearest nullable field. */
@@ -16,14 +17,14 @@ export class Located {
   }
 }
 
-/** Maximum number of errors in one result. */
+/** Maximum number of errors in one result, and of its failures in the log. */
 const MAX_ERRORS = 100;
 
 /** Adds the error of a field to the result. */
 export function note({ errors, options }: Run, { error, path, field }: Located): void {
+  if (errors.length >= MAX_ERRORS) return;
   const place = pathOf(path);
   options.onFailure?.(error instanceof Error ? error.message : String(error), place);
-  if (errors.length >= MAX_ERRORS) return;
   const start = field.nodes[0]?.loc?.startToken;
   const at = { ...(start && { locations: [{ line: start.line, column: start.column }] }), path: place };
   errors.push(
@@ -33,6 +34,12 @@ export function note({ errors, options }: Run, { error, path, field }: Located):
       extensions: { ...shownExtensions(error), requestId: options.requestId },
     },
   );
+}
+
+/** Returns the only error of an execution that was stopped. */
+export function stoppedBy(error: FieldFailure, { options }: Run): ResultError {
+  options.onFailure?.(error.message, []);
+  return { message: shownMessage(error), extensions: { ...shownExtensions(error), requestId: options.requestId } };
 }
 
 /** Returns the message for clients: that of a `GraphQLError`, because others may reveal internals. */

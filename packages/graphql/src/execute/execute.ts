@@ -1,6 +1,9 @@
 import { getArgumentValues } from 'graphql';
 import { Located, note, nonNullViolation, pathTo } from './errors.ts';
 import type { FieldPlan, Place, Run, Selection } from './field-plan.ts';
+import { ignoreRejections } from './ignore-rejections.ts';
+import { ExecutionStopped } from './result-size.ts';
+import { countField } from './turns.ts';
 
 /** Completes the fields of an object concurrently. Throws or rejects with `Located` if a non-null field has no value. */
 export function completeFields(selection: Selection, source: unknown, place: Place): unknown {
@@ -20,6 +23,7 @@ export function completeFields(selection: Selection, source: unknown, place: Pla
   } catch (error) {
     // The other fields are no longer needed: their rejections are ignored.
     unfinished?.promise.catch(() => {});
+    if (place.run.plan.values === 'any') ignoreRejections(source);
     throw error;
   }
   return unfinished ? unfinished.promise : out;
@@ -106,6 +110,8 @@ function put(out: Record<string, unknown>, { key, shadowsPrototype }: FieldPlan,
 
 /** Returns the value of the resolver of a field, or of the key of its parent. */
 function begin(field: FieldPlan, source: unknown, place: Place): unknown {
+  place.run.size.add(1, field.bytes);
+  countField();
   if (!field.resolve) return read(field, source);
   try {
     return field.resolve(source, field.args ?? argsOf(field, place.run), place, field);
@@ -134,11 +140,13 @@ function finish(given: unknown, field: FieldPlan, place: Place): unknown {
       (error: unknown) => failed(error, field, place),
     );
   } catch (error) {
+    if (place.run.plan.values === 'any') ignoreRejections(given);
     return failed(error, field, place);
   }
 }
 
 function present(value: unknown, field: FieldPlan, place: Place): unknown {
+  if (typeof value === 'string') place.run.size.add(0, value.length);
   if (value === null && !field.nullable)
     throw new Located(nonNullViolation(field.parentType.name, field.name), pathTo(field, place.path), field);
   return value;
@@ -146,6 +154,7 @@ function present(value: unknown, field: FieldPlan, place: Place): unknown {
 
 /** Reports an error if the field is nullable, else passes it to the parent. */
 function failed(error: unknown, field: FieldPlan, place: Place): null {
+  if (error instanceof ExecutionStopped) throw error;
   const located = error instanceof Located ? error : new Located(error, pathTo(field, place.path), field);
   if (!field.nullable) throw located;
   note(place.run, located);

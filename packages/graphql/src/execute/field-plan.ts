@@ -8,6 +8,8 @@ import type {
 } from 'graphql';
 import type { ResultError } from './executable-api.ts';
 import type { Operation } from '../document/documents.ts';
+import type { ResultSize } from './result-size.ts';
+import type { Paused } from './turns.ts';
 
 /** Options of plans. */
 export interface PlanContext {
@@ -44,6 +46,8 @@ export interface FieldPlan {
   /** True if it needs no place for its value. */
   readonly leaf: boolean;
   readonly nullable: boolean;
+  /** Of its key in the result, with punctuation. */
+  readonly bytes: number;
   /** True if the key or the name is a property of `Object.prototype`. */
   readonly shadowsPrototype: boolean;
   readonly children: Children;
@@ -56,6 +60,7 @@ export interface Plan {
   readonly schema: GraphQLSchema;
   readonly selection: Selection;
   readonly fragments: GraphQLResolveInfo['fragments'];
+  readonly values: PlanContext['values'];
 }
 
 /** The selections of the objects of a field by type. Fields with equal selections of the same type share them. */
@@ -102,4 +107,6 @@ export interface Run {
   readonly variables: VariableValues | undefined;
   readonly options: RunOptions;
   readonly errors: ResultError[];
+  readonly size: ResultSize;
+  readonly paused: Paused;
 }

@@ -36,6 +36,7 @@ export function createLocalApi(executable: ExecutableSchema, context: LocalConte
   });
   const engine = createEngine({
     schema,
+    limits: context.limits,
     values: 'json',
     maxDepth: local.options?.maxDepth ?? 0,
     resolverOf(type, field) {

@@ -25,6 +25,8 @@ import { shownFailure } from '../errors/field-failure.ts';
 import { completionOf } from './complete.ts';
 import type { Children, FieldPlan, Plan, PlanContext, ResolveField, Selection } from './field-plan.ts';
 
+/** Quotes, colon, and a comma or bracket. */
+const PUNCTUATION_BYTES = 4;
 const NO_ARGUMENTS = Object.freeze({});
 const NO_CHILDREN: Children = { of: () => [], all: () => [] };
 
@@ -37,7 +39,8 @@ export function planOperation(operation: Operation, context: PlanContext, variab
   }
   const root = context.schema.getRootType(definition.operation)!;
   const planner = new Planner(context, fragments, variables);
-  return { schema: context.schema, selection: planner.selection(root, [definition.selectionSet], 1), fragments };
+  const selection = planner.selection(root, [definition.selectionSet], 1);
+  return { schema: context.schema, selection, fragments, values: context.values };
 }
 
 class Planner {
@@ -166,6 +169,7 @@ class Planner {
       complete: completionOf(nullableType, { schema, values, children }),
       leaf: sets.length === 0 && !isListType(nullableType),
       nullable: nullableType === definition.type,
+      bytes: key.length + PUNCTUATION_BYTES,
       shadowsPrototype: key in Object.prototype || name in Object.prototype,
       children,
     };

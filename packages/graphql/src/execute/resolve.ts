@@ -1,6 +1,7 @@
 import type { GraphQLFieldResolver, GraphQLResolveInfo, VariableValues } from 'graphql';
 import { pathTo } from './errors.ts';
 import type { FieldPlan, Path, ResolveField, Run } from './field-plan.ts';
+import { ignoreRejections, isThenable } from './ignore-rejections.ts';
 
 /** Converts a resolver of GraphQL.js to one of plans. */
 export function standardResolver(resolve: GraphQLFieldResolver<unknown, unknown>): ResolveField {
@@ -25,7 +26,7 @@ function ownArgs(args: Readonly<Record<string, unknown>>): Record<string, unknow
 const NO_VARIABLES: VariableValues = { sources: Object.create(null), coerced: Object.create(null) };
 const ASYNC_HELPERS: ReturnType<GraphQLResolveInfo['getAsyncHelpers']> = {
   promiseAll: (values) => Promise.all(values),
-  track: () => {},
+  track: (values) => values.forEach(ignoreRejections),
 };
 const getAsyncHelpers = (): typeof ASYNC_HELPERS => ASYNC_HELPERS;
 
@@ -46,11 +47,6 @@ export function infoOf({ definition, nodes, parentType, name }: FieldPlan, run: 
     getAbortSignal: () => options.signal,
     getAsyncHelpers,
   };
-}
-
-/** Returns true for promises, also those of other libraries. */
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
 function settled(value: unknown): unknown {

@@ -1,4 +1,4 @@
-import type { Facts, Logger } from '@edge-gateway/core';
+import { timeoutSignal, type Facts, type Logger } from '@edge-gateway/core';
 import {
   createSourceEventStream,
   GraphQLError,
@@ -7,9 +7,13 @@ import {
   validateSubscriptionArgs,
   version,
 } from 'graphql';
+import { failedResult } from '../errors/failed-result.ts';
+import { untilEnded } from './until-ended.ts';
 import type { ApiResult, ExecutableApi, OperationRequest, ResultError } from './executable-api.ts';
+import type { Limits } from '../document/limits.ts';
 import { createEngine, type Executed } from './engine.ts';
 import { shownExtensions, shownMessage } from './errors.ts';
+import { leaveIterator } from './iterables.ts';
 import { readProperty, standardResolver } from './resolve.ts';
 import { coerceVariables } from './variables.ts';
 import { logFailure, type Failure } from '../observe/failure-log.ts';
@@ -22,6 +26,7 @@ export interface SchemaApiOptions {
   readonly enableIntrospection: boolean;
   /** Fields below this depth are null with an error; 0 is no limit. */
   readonly maxDepth: number;
+  readonly limits: Pick<Limits, 'maxResultFields' | 'maxResultBytes' | 'operationTimeoutMs'>;
   readonly log: Logger;
   /** Name of the API, for the log. */
   readonly name: string;
@@ -30,10 +35,11 @@ export interface SchemaApiOptions {
 /** Creates an API of a schema with resolvers. Throws an `Error` if the schema is invalid. */
 export function createSchemaApi(given: unknown, options: SchemaApiOptions): ExecutableApi {
   const schema = checkedSchema(given);
-  const { maxDepth, enableIntrospection, contextValue = ({ facts, signal }) => ({ facts, signal }) } = options;
+  const { maxDepth, limits, enableIntrospection, contextValue = ({ facts, signal }) => ({ facts, signal }) } = options;
   const engine = createEngine({
     schema,
     maxDepth,
+    limits,
     values: 'any',
     resolverOf: (_type, { resolve }) => (resolve ? standardResolver(resolve) : readProperty),
   });
@@ -41,7 +47,16 @@ export function createSchemaApi(given: unknown, options: SchemaApiOptions): Exec
   function run(request: OperationRequest, context: unknown, rootValue?: unknown): Executed | Promise<Executed> {
     const { facts, signal } = request;
     const onFailure = (reason: string, path: Failure['path']): void => logFailure(options, facts, { reason, path });
-    return engine.execute(request, { rootValue, context, signal, requestId: facts.requestId, onFailure });
+    const { requestId } = facts;
+    return engine.execute(request, { rootValue, context, signal, requestId, onFailure });
+  }
+
+  /** An event whose fields are not resolved in time is a result, too: the next one may be. */
+  async function resultOfEvent(request: OperationRequest, context: unknown, event: unknown): Promise<ApiResult> {
+    const signal = AbortSignal.any([request.signal, timeoutSignal(limits.operationTimeoutMs)]);
+    const own = { ...request, signal };
+    const ended = (): Executed => failedResult('ERR_GRAPHQL_TIMEOUT', request.facts.requestId);
+    return resultOf(await untilEnded<Executed>(run(own, context, event), signal, ended));
   }
 
   function failed(error: unknown, facts: Facts): ResultError {
@@ -70,7 +85,7 @@ export function createSchemaApi(given: unknown, options: SchemaApiOptions): Exec
       const context = await contextValue(own);
       const events = await eventsOf(schema, own, context);
       return mapped(events, {
-        map: async (event) => resultOf(await run(own, context, event)),
+        map: (event) => resultOfEvent(own, context, event),
         fail,
         leave: () => left.abort(),
       });
@@ -171,7 +186,7 @@ function mapped(
       release();
       leave();
       // A generator ends only after its next event.
-      void Promise.resolve(source.return?.()).catch(() => {});
+      leaveIterator(source);
       return done;
     },
   };

@@ -3,13 +3,17 @@ import { chargeComplexity, type Context, type Facts, type RetryPolicy, timeoutSi
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { ERROR_CODES, type GraphQLErrorCode } from '../error-codes.ts';
 import type { ApiResult, ExecutableApi, OperationRequest } from '../execute/executable-api.ts';
-import { complexityOf, MAX_COMPLEXITY } from '../document/complexity.ts';
+import { leaveIterator } from '../execute/iterables.ts';
+import { complexityOf } from '../document/complexity.ts';
+import { MAX_COMPLEXITY } from '../document/list-size.ts';
 import type { Operation } from '../document/documents.ts';
+import { failedResult, tooLargeResult } from '../errors/failed-result.ts';
 import { createDocuments } from '../document/documents.ts';
 import type { GraphQLRequest } from './graphql-request.ts';
 import { statusOf, type Wanted } from './negotiation.ts';
 import type { Limits } from '../document/limits.ts';
 import { createPersisted } from './persisted.ts';
+import { untilEnded } from '../execute/until-ended.ts';
 import { isRefusal, refusal, type Refusal } from '../errors/refusal.ts';
 import { createResultCache, type CachedResult } from '../cache/result-cache.ts';
 import { createResultsKey } from '../cache/results-key.ts';
@@ -130,11 +134,15 @@ export function createAnswerer({ api, limits, counts, spec, shared }: ServedApi,
     const kept = cache.get(request);
     const known = kept instanceof Promise ? await kept : kept;
     if (known) return { status: 200, body: known.body, headers: keptHeaders(known) };
-    const result = await api.execute(request);
+    const result = await executed(request);
     if (spec.options?.logSensitiveInfo === true) {
       log.debug({ requestId: facts.requestId, query: operation.text, variables, result }, 'operation');
     }
     return answered(result, request, wanted);
+  }
+
+  function executed(request: OperationRequest): ApiResult | Promise<ApiResult> {
+    return untilEnded(api.execute(request), request.signal, () => timedOut(request));
   }
 
   function refuse(refused: Refusal, wanted: Wanted): Answer {
@@ -146,10 +154,32 @@ export function createAnswerer({ api, limits, counts, spec, shared }: ServedApi,
 
   function answered(result: ApiResult, asked: OperationRequest, wanted: Wanted): Answer {
     if (result.data === undefined) return refuse(asRefusal(result), wanted);
-    if (result.errors && result.errors.length > 0) counts.error.value++;
     const body = serialize(result);
+    if (isLarger(body, limits.maxResultBytes)) {
+      return answered(tooLargeResult(limits.maxResultBytes, asked.facts.requestId), asked, wanted);
+    }
+    if (result.errors && result.errors.length > 0) counts.error.value++;
     cache.set(asked, result, body);
     return { status: 200, body, headers: cacheHeaders(result.cacheControl) };
+  }
+
+  /** Returns the events of a subscription, or an error if they do not begin in time. */
+  function subscribed(beginning: Subscribed, request: OperationRequest): Subscribed {
+    const late = timeoutSignal(limits.operationTimeoutMs);
+    const signal = AbortSignal.any([request.signal, late]);
+    let isOver = false;
+    void beginning.then(
+      (results) => {
+        if (isOver && Symbol.asyncIterator in results) leaveIterator(results[Symbol.asyncIterator]());
+      },
+      () => {},
+    );
+    return Promise.resolve(
+      untilEnded<Awaited<Subscribed>>(beginning, signal, () => {
+        isOver = true;
+        return { errors: timedOut(request).errors ?? [] };
+      }),
+    );
   }
 
   return {
@@ -178,10 +208,10 @@ export function createAnswerer({ api, limits, counts, spec, shared }: ServedApi,
       if (isRefusal(request)) return request;
       if (request.operation.definition.operation !== 'subscription') {
         const signal = AbortSignal.any([asked.signal, timeoutSignal(limits.operationTimeoutMs)]);
-        return once(api.execute({ ...request, signal }));
+        return once(executed({ ...request, signal }));
       }
       if (!api.subscribe) return refusal('ERR_GRAPHQL_OPERATION', NO_SUBSCRIPTIONS);
-      const results = await api.subscribe(request);
+      const results = await subscribed(api.subscribe(request), request);
       if (!(Symbol.asyncIterator in results)) return once(results);
       return { lasting: true, [Symbol.asyncIterator]: () => results[Symbol.asyncIterator]() };
     },
@@ -189,6 +219,18 @@ export function createAnswerer({ api, limits, counts, spec, shared }: ServedApi,
 }
 
 export type Answerer = ReturnType<typeof createAnswerer>;
+
+type Subscribed = Promise<AsyncIterable<ApiResult> | ApiResult>;
+
+function timedOut({ facts }: OperationRequest): ApiResult {
+  return failedResult('ERR_GRAPHQL_TIMEOUT', facts.requestId);
+}
+
+/** Counts bytes only where characters leave it open. */
+function isLarger(text: string, maxBytes: number): boolean {
+  if (maxBytes === 0 || text.length * 3 <= maxBytes) return false;
+  return Buffer.byteLength(text) > maxBytes;
+}
 
 const NO_SUBSCRIPTIONS = 'This API has no subscriptions.';
 const STREAMS_ONLY = 'Subscriptions require a WebSocket, or accept: text/event-stream.';

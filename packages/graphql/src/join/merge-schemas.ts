@@ -1,5 +1,7 @@
 import {
   buildASTSchema,
+  isInterfaceType,
+  isObjectType,
   Kind,
   parse,
   printSchema,
@@ -25,7 +27,8 @@ export function mergeSchemas(subschemas: readonly DeclaredSubschema[]): GraphQLS
       types.set(definition.name.value, before ? mergeTypes(before, definition, name) : definition);
     }
   }
-  const schema = buildASTSchema({ kind: Kind.DOCUMENT, definitions: [...types.values()] });
+  const document = { kind: Kind.DOCUMENT, definitions: [...types.values()] } as const;
+  const schema = buildASTSchema(document, { assumeValidSDL: true });
   const [problem] = validateSchema(schema);
   if (problem) throw new Error(problem.message);
   return schema;
@@ -39,7 +42,23 @@ function definitionsOf({ schema, subscribe }: DeclaredSubschema['api']): TypeDef
   const root = schema.getSubscriptionType()?.name;
   const hidden = subscribe && root === 'Subscription' ? undefined : root;
   const { definitions } = parse(printSchema(schema), { noLocation: true });
-  return definitions.filter((each): each is TypeDefinitionNode => isType(each) && each.name.value !== hidden);
+  return definitions
+    .filter((each): each is TypeDefinitionNode => isType(each) && each.name.value !== hidden)
+    .map((each) => withListSizes(each, schema));
+}
+
+/** Returns a printed type with `@listSize` of its fields, which is not printed. */
+function withListSizes(definition: TypeDefinitionNode, schema: GraphQLSchema): TypeDefinitionNode {
+  const type = schema.getType(definition.name.value);
+  if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION && definition.kind !== Kind.INTERFACE_TYPE_DEFINITION)
+    return definition;
+  if (!isObjectType(type) && !isInterfaceType(type)) return definition;
+  const declared = type.getFields();
+  const fields = definition.fields?.map((field) => {
+    const directives = declared[field.name.value]?.astNode?.directives?.filter(({ name }) => name.value === 'listSize');
+    return directives && directives.length > 0 ? { ...field, directives } : field;
+  });
+  return { ...definition, fields };
 }
 
 function isType(definition: DefinitionNode): definition is TypeDefinitionNode {

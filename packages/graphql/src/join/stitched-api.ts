@@ -27,12 +27,12 @@ const MAX_ELSEWHERE = 20;
 export function createStitchedApi(subschemas: readonly Subschema[], limits: Limits): ExecutableApi {
   if (subschemas.length === 0) throw new Error('stitchedSchema has no subschemas');
   const waiting = subschemas.filter(({ api }) => api.ready);
-  let parts = waiting.length === 0 ? partsOf(subschemas) : undefined;
+  let parts = waiting.length === 0 ? partsOf(subschemas, limits) : undefined;
 
   async function ready(facts: Facts): Promise<void> {
     await Promise.all(waiting.map(({ api }) => api.ready?.(facts)));
     const changed = parts?.schemas.some((schema, index) => schema !== subschemas[index]!.api.schema) ?? true;
-    if (changed) parts = partsOf(subschemas);
+    if (changed) parts = partsOf(subschemas, limits);
   }
 
   return {
@@ -56,7 +56,7 @@ export function createStitchedApi(subschemas: readonly Subschema[], limits: Limi
   };
 }
 
-function partsOf(subschemas: readonly Subschema[]): Parts {
+function partsOf(subschemas: readonly Subschema[], limits: Limits): Parts {
   const merged = { subschemas, schema: mergeSchemas(subschemas), joins: compileJoins(subschemas) };
   return {
     ...merged,
@@ -65,6 +65,7 @@ function partsOf(subschemas: readonly Subschema[]): Parts {
     projectionsOf: createProjections(merged),
     engine: createEngine({
       schema: merged.schema,
+      limits,
       values: 'any',
       maxDepth: 0,
       resolverOf: (_type, { resolve }) => (resolve ? standardResolver(resolve) : joinedField),

@@ -2,10 +2,10 @@ import type { CallUpstream, Facts, Logger, ResourceRef, SnapshotUpstream, Upstre
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { buildSchema, type GraphQLSchema } from 'graphql';
 import type { ApiResult, ExecutableApi, OperationRequest } from '../execute/executable-api.ts';
-import { ERROR_CODES, type GraphQLErrorCode } from '../error-codes.ts';
 import { coerceVariables } from '../execute/variables.ts';
 import { recorded } from '../observe/http-call.ts';
 import { callKind, traced, traceOf, type TracedCall } from '../observe/span.ts';
+import { failedResult, tooLargeResult } from '../errors/failed-result.ts';
 import { FieldFailure } from '../errors/field-failure.ts';
 import type { Limits } from '../document/limits.ts';
 import { followSchema } from './followed-schema.ts';
@@ -68,13 +68,13 @@ export function createRemoteApi(
       const call = () => forward(request, head);
       return shown(await (budget ? budget.run(call, signal) : call()));
     } catch (error) {
-      if (error instanceof FieldFailure && error.shown) return failed(error.code, facts, error.shown);
+      if (error instanceof FieldFailure && error.shown) return failedResult(error.code, facts.requestId, error.shown);
       log.warn({ upstream: upstream.name, requestId: facts.requestId, reason: reasonOf(error) }, 'no result');
-      return failed(signal.aborted ? 'ERR_GRAPHQL_TIMEOUT' : 'ERR_GRAPHQL_UPSTREAM', facts);
+      return failedResult(signal.aborted ? 'ERR_GRAPHQL_TIMEOUT' : 'ERR_GRAPHQL_UPSTREAM', facts.requestId);
     }
   }
 
-  const answer = createSchemaQuestions(schemaOf, ask);
+  const answer = createSchemaQuestions(schemaOf, ask, limits);
   const subscribe = createRemoteSubscriptions({
     ...context,
     upstream,
@@ -86,7 +86,7 @@ export function createRemoteApi(
     failed: (error, { facts }) => {
       const reason = reasonOf(error);
       log.warn({ upstream: upstream.name, requestId: facts.requestId, reason }, 'subscription failed');
-      return { errors: failed('ERR_GRAPHQL_UPSTREAM', facts).errors ?? [] };
+      return { errors: failedResult('ERR_GRAPHQL_UPSTREAM', facts.requestId).errors ?? [] };
     },
   });
   const served = {
@@ -131,11 +131,16 @@ function createForward(upstream: ResourceRef, { spanName }: RemoteExecutor, cont
     };
     const answer = await callUpstream(upstream, recorded(call, trace, place));
     trace?.tag({ 'http.response.status_code': answer.status });
+    if (isTooLarge(answer.body.length, limits)) return tooLargeResult(limits.maxResultBytes, request.facts.requestId);
     return readRemoteAnswer(upstream.name, answer);
   }
 
   return (request: OperationRequest, head: RemoteHead): Promise<ApiResult> =>
     traced(kind, traceOf(request.facts), (trace) => forward(request, head, trace));
+}
+
+function isTooLarge(bytes: number, { maxResultBytes }: Limits): boolean {
+  return maxResultBytes > 0 && bytes > maxResultBytes;
 }
 
 /** Returns the result for variables that are invalid for the schema; the server may accept more, e.g. hidden input fields. */
@@ -169,11 +174,6 @@ export function pathnameOf({ path }: Facts): string {
 
 function requestId({ requestId }: Facts): string[] {
   return requestId === '' ? [] : ['x-request-id', requestId];
-}
-
-function failed(code: GraphQLErrorCode, { requestId }: Facts, shown?: string): ApiResult {
-  const extensions = { code, ...(requestId !== '' && { requestId }) };
-  return { data: null, errors: [{ message: shown ?? ERROR_CODES[code].message, extensions }] };
 }
 
 /** Returns the reason of a failure for the log, without bodies. */

@@ -1,4 +1,5 @@
 import type { ApiResult, OperationRequest } from '../execute/executable-api.ts';
+import { tooLargeResult } from '../errors/failed-result.ts';
 import { refusal } from '../errors/refusal.ts';
 import { createSlots } from '../serve/slots.ts';
 import { subscribeByEvents } from './event-stream.ts';
@@ -60,7 +61,12 @@ export function createRemoteSubscriptions(server: SubscriptionServer) {
     const signal = AbortSignal.any([request.signal, over.signal]);
     const tooSlow = { errors: refusal('ERR_GRAPHQL_SLOW_CLIENT').errors };
     const queue = createResultQueue({ stop: () => over.abort(), maxBytes: limits.maxResponseBytes, tooSlow });
-    run({ request, signal, push: (result, bytes) => queue.push(shown(result), bytes) })
+    const { maxResultBytes } = limits;
+    const push = (result: ApiResult, bytes: number): void => {
+      const isTooLarge = maxResultBytes > 0 && bytes > maxResultBytes;
+      queue.push(isTooLarge ? tooLargeResult(maxResultBytes, request.facts.requestId) : shown(result), bytes);
+    };
+    run({ request, signal, push })
       .catch((error: unknown) => {
         if (!signal.aborted) queue.push(failed(error, request), 0);
       })

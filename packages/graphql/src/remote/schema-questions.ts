@@ -1,5 +1,4 @@
 import {
-  execute,
   Kind,
   print,
   visit,
@@ -16,11 +15,14 @@ import type { ApiResult, OperationRequest, ResultError } from '../execute/execut
 import type { Operation } from '../document/documents.ts';
 import { isRecord } from '../document/json.ts';
 import { fragmentsOf } from '../document/overlaps.ts';
-import { inputError } from '../errors/refusal.ts';
+import { createEngine, type Engine } from '../execute/engine.ts';
+import type { RunOptions } from '../execute/field-plan.ts';
+import { readProperty, standardResolver } from '../execute/resolve.ts';
+import type { ResultLimits } from '../execute/result-size.ts';
 
 /** An operation split into introspection and the rest. */
 interface Split {
-  readonly own: DocumentNode;
+  readonly own: Operation;
   /** The part for the server; `undefined` if nothing is left. */
   readonly rest: Operation | undefined;
 }
@@ -31,8 +33,16 @@ const QUESTION = /^__(schema|type)$/;
 export function createSchemaQuestions(
   schemaOf: () => GraphQLSchema,
   ask: (request: OperationRequest) => Promise<ApiResult>,
+  limits: ResultLimits,
 ): (request: OperationRequest) => Promise<ApiResult> {
   const known = new WeakMap<Operation, Split | 'none'>();
+  const engines = new WeakMap<GraphQLSchema, Engine>();
+
+  function engineOf(schema: GraphQLSchema): Engine {
+    let engine = engines.get(schema);
+    if (!engine) engines.set(schema, (engine = introspectionEngine(schema, limits)));
+    return engine;
+  }
 
   function splitOf(operation: Operation): Split | 'none' {
     let split = known.get(operation);
@@ -43,19 +53,28 @@ export function createSchemaQuestions(
   return async (request) => {
     const split = splitOf(request.operation);
     if (split === 'none') return ask(request);
-    const own = await execute({
-      schema: schemaOf(),
-      document: split.own,
-      variableValues: request.variables,
-      hideSuggestions: true,
-    });
-    if (own.errors) return { errors: own.errors.map((error) => inputError(error, 'ERR_GRAPHQL_DOCUMENT')) };
+    const own = await engineOf(schemaOf()).execute({ ...request, operation: split.own }, optionsOf(request));
+    if (own.errors) return own.data === undefined ? { errors: own.errors } : { data: null, errors: own.errors };
     if (!split.rest) return { data: own.data };
     const { errors, ...result } = await ask({ ...request, operation: split.rest });
-    const data = isRecord(result.data) ? { ...result.data, ...own.data } : result.data;
+    const data = isRecord(result.data) ? { ...result.data, ...(own.data as object) } : result.data;
     // The server received another document, so its line numbers are meaningless to the client.
     return { ...result, data, ...(errors && { errors: errors.map(withoutLocations) }) };
   };
+}
+
+function introspectionEngine(schema: GraphQLSchema, limits: ResultLimits): Engine {
+  return createEngine({
+    schema,
+    limits,
+    maxDepth: 0,
+    values: 'any',
+    resolverOf: (_type, { resolve }) => (resolve ? standardResolver(resolve) : readProperty),
+  });
+}
+
+function optionsOf({ signal, facts }: OperationRequest): RunOptions {
+  return { rootValue: undefined, context: undefined, signal, requestId: facts.requestId };
 }
 
 function withoutLocations({ message, path, extensions }: ResultError): ResultError {
@@ -73,8 +92,14 @@ function splitOperation({ document, definition, text }: Operation): Split | unde
   const isOwn = ({ name: { value } }: FieldNode): boolean =>
     QUESTION.test(value) || (!hasOthers && value === '__typename');
   const selectionSet = onlyOwn(definition.selectionSet, fragments, isOwn);
+  const own = { ...definition, selectionSet };
   return {
-    own: { kind: Kind.DOCUMENT, definitions: [{ ...definition, selectionSet }, ...fragments.values()] },
+    own: {
+      document: { kind: Kind.DOCUMENT, definitions: [own, ...fragments.values()] },
+      definition: own,
+      text,
+      name: undefined,
+    },
     rest: hasOthers ? restOf(definition, fragments) : undefined,
   };
 }

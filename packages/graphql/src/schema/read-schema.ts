@@ -15,6 +15,7 @@ import {
   type TypeDefinitionNode,
   type TypeExtensionNode,
 } from 'graphql';
+import { LIST_SIZE } from '../document/list-size.ts';
 import { validateSDL } from 'graphql/validation/validate.js';
 
 /** Arguments of `@cacheControl`. */
@@ -58,7 +59,7 @@ export function readSchema(schemaDefinition: string): LocalSchema {
       return undefined;
     },
   });
-  return { schema: schemaOf(withoutOwn(document)), resolutions, cacheHints };
+  return { schema: schemaOf(withListSize(withoutOwn(document))), resolutions, cacheHints };
 }
 
 type TypeNode = TypeDefinitionNode | TypeExtensionNode;
@@ -74,6 +75,18 @@ function isInput({ kind }: TypeNode): boolean {
 
 function withoutOwn(document: DocumentNode): DocumentNode {
   return visit(document, { Directive: (node) => (OWN.has(node.name.value) ? null : undefined) });
+}
+
+/** Adds the definition of `@listSize` to a schema that uses it without one. */
+function withListSize(document: DocumentNode): DocumentNode {
+  let isUsed = false;
+  let isDefined = false;
+  visit(document, {
+    Directive: ({ name }) => void (isUsed ||= name.value === 'listSize'),
+    DirectiveDefinition: ({ name }) => void (isDefined ||= name.value === 'listSize'),
+  });
+  if (!isUsed || isDefined) return document;
+  return { ...document, definitions: [...document.definitions, ...parse(LIST_SIZE, { noLocation: true }).definitions] };
 }
 
 function schemaOf(document: DocumentNode): GraphQLSchema {

@@ -112,6 +112,11 @@ const limits = f.block({
   maxFieldRepeats: limit('Maximum number of times that a selection may contain the same field; 0 is no limit.', 20),
   maxBatchSize: limit('Maximum number of operations in one HTTP request; 0 allows no batch.', 0),
   maxBodyBytes: limit('Maximum request size in bytes.', 1_048_576, 1),
+  maxResultFields: limit(
+    'Maximum number of fields and list items in the result of an operation; 0 is no limit.',
+    250_000,
+  ),
+  maxResultBytes: limit('Maximum size of the result of an operation in bytes; 0 is no limit.', 10_485_760),
   operationTimeoutMs: limit('Timeout of one operation in milliseconds.', 15_000, 1),
   maxUpstreamCalls: limit('Maximum number of upstream requests per operation; 0 is no limit.', 1000),
   maxConcurrentCalls: limit('Maximum number of concurrent upstream requests per operation; 0 is no limit.', 20),

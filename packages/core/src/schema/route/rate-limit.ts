@@ -121,7 +121,7 @@ const cost = f.block(f.exactlyOne('the cost has no source', 'header', 'graphqlCo
     },
   ),
   graphqlComplexity: f.empty(
-    'The complexity of the GraphQL operation: each field counts 1 and its inner fields as often as its list has items, `first`, `last` or `limit` if it has such an argument, else 10. Batches count as their sum; rejected operations, and requests to other routes, as 1.',
+    'The complexity of the GraphQL operation: each field counts 1 and its inner fields as often as its list has items: `first`, `last`, `limit`, `take`, `pageSize` or `perPage` if it has such an argument, or as `@listSize` says, else 10. Batches count as their sum; rejected operations, and requests to other routes, as 1.',
   ),
 });
 /** How much a request counts. */
