@@ -28,6 +28,7 @@ export function addGet(program: Command, io: Terminal): void {
     ['gatewayctl get upstream echo -o yaml', 'one, as YAML'],
     ['gatewayctl get upstreams -o wide', 'with the health of their hosts'],
     ['gatewayctl get vs -A --config ./resources', 'of a directory; needs no gateway'],
+    ['gatewayctl get all -A', 'of all kinds'],
   ]);
   for (const view of VIEWS) {
     const command = withGetFlags(get.command(view.command), view.plural).aliases(view.aliases);
@@ -46,6 +47,31 @@ export function addGet(program: Command, io: Terminal): void {
       showOn(route, io, view, printRoutes);
     }
   }
+  addGetAll(get, io);
+}
+
+/** `get all`: a table of each kind that has resources, or one list. */
+function addGetAll(get: Command, io: Terminal): void {
+  const command = withListFlags(get.command('all').description('Show the resources of all kinds.'));
+  command.action(async () => {
+    const flags: GetFlags = command.optsWithGlobals();
+    // Those of a running gateway include the proxies that it serves.
+    const all = await readObjects(io, command, 'Proxy');
+    const inScope = scopeOf(all, flags);
+    const byView = VIEWS.map((view) => ({ view, found: inScope.filter(({ kind }) => kind === view.kind) }));
+    const found = byView.flatMap((each) => each.found);
+    const { output } = flags;
+    if (found.length === 0) io.err(`No resources here${elsewhereHint(all)}.`);
+    if (output !== 'table' && output !== 'wide') {
+      if (found.length > 0 || output === 'json') io.out(renderObjects(found, output));
+      return;
+    }
+    for (const { view, found: ofKind } of byView) {
+      if (ofKind.length === 0) continue;
+      const { tables } = await shownView(io, command, view);
+      io.out(renderTables(tables(ofKind, all), widthOf(io, output)));
+    }
+  });
 }
 
 interface Shown {
@@ -77,10 +103,14 @@ function printObjects(io: Terminal, { found, all, view, output }: Shown): void {
     if (tables !== '') io.out(tables);
   } else if (found.length > 0 || output === 'json') io.out(renderObjects(found, output));
   if (found.length > 0) return;
-  const elsewhere = new Set(all.filter(({ kind }) => kind === view.kind).map(({ metadata }) => metadata.namespace));
   const without = view.kind === 'Gateway' ? '; the default gateways are used' : '';
-  const hint = elsewhere.size > 0 ? `; there are some in: ${[...elsewhere].sort().join(', ')} (-n or -A)` : without;
-  io.err(printable(`No ${view.plural} here${hint}.`));
+  io.err(printable(`No ${view.plural} here${elsewhereHint(all.filter(({ kind }) => kind === view.kind)) || without}.`));
+}
+
+/** Names the namespaces of these resources; empty if there are none. */
+function elsewhereHint(objects: readonly StatusObject[]): string {
+  const namespaces = new Set(objects.map(({ metadata }) => metadata.namespace));
+  return namespaces.size > 0 ? `; there are some in: ${[...namespaces].sort().join(', ')} (-n or -A)` : '';
 }
 
 function printRoutes(io: Terminal, { found, output }: Shown): void {
@@ -110,14 +140,28 @@ interface GetFlags {
 }
 
 function withGetFlags(command: Command, plural: string): Command {
-  return command
+  command
     .description(`Show ${plural}.`)
     .argument('[name]', 'show only the resource of this name')
-    .addOption(new Option('--name <name>', 'same as the argument'))
+    .addOption(new Option('--name <name>', 'same as the argument'));
+  return withListFlags(command);
+}
+
+function withListFlags(command: Command): Command {
+  return command
     .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resources').default(gatewayNamespace()))
     .addOption(new Option('-A, --all-namespaces', 'show resources of all namespaces'))
     .addOption(outputOption(...OUTPUTS))
     .addOption(new Option('-c, --config <dir>', 'read this directory of resources instead of a running gateway'));
+}
+
+/** Returns the resources of the namespaces that the flags request; a namespace without any is an error with a suggestion. */
+function scopeOf(all: readonly StatusObject[], flags: GetFlags): StatusObject[] {
+  const inScope = all.filter(({ metadata }) => flags.allNamespaces || metadata.namespace === flags.namespace);
+  if (inScope.length > 0 || flags.allNamespaces || flags.namespace === gatewayNamespace()) return inScope;
+  const known = [...new Set(all.map(({ metadata }) => metadata.namespace))];
+  const text = `namespace "${flags.namespace}" has no resources${didYouMean(flags.namespace, known)}; choose another with -n`;
+  throw cliError('ERR_CLI_NAMESPACE', text);
 }
 
 /** Returns the resources of a view that the flags request; an unknown name is an error with a suggestion. */
@@ -129,11 +173,7 @@ function select(all: readonly StatusObject[], view: View, flags: GetFlags): Stat
     if (named.length > 0) return named;
     throw notFound(all, view, flags);
   }
-  if (inScope.length === 0 && flags.namespace !== gatewayNamespace()) {
-    const known = [...new Set(all.map(({ metadata }) => metadata.namespace))];
-    const text = `namespace "${flags.namespace}" has no resources${didYouMean(flags.namespace, known)}; choose another with -n`;
-    throw cliError('ERR_CLI_NAMESPACE', text);
-  }
+  scopeOf(all, flags);
   const origin = flags.edge ? 'gw-gateway' : flags.kube ? 'gw-kube-gateway-api' : undefined;
   return origin ? ofKind.filter(({ metadata }) => metadata.labels?.['created_by'] === origin) : ofKind;
 }

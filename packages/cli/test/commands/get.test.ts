@@ -6,6 +6,7 @@ import { answer, at, recordedAnswers, type AnsweringServer } from '../support/an
 import { call } from '../support/captured-io.ts';
 import { createDirectory } from '../support/directory.ts';
 import { expectFixture } from '../support/fixtures.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 describe('get', () => {
   let server: AnsweringServer;
@@ -25,6 +26,7 @@ describe('get', () => {
     ['get-proxies.txt', ['proxies']],
     ['get-authconfigs.txt', ['authconfigs']],
     ['get-ratelimitconfigs.txt', ['ratelimitconfigs']],
+    ['get-all.txt', ['all']],
   ];
   for (const [file, argv] of tables) {
     it(`prints ${argv.join(' ')} as the table in ${file}`, async () => {
@@ -33,6 +35,28 @@ describe('get', () => {
       expectFixture(file, stdout);
     });
   }
+
+  it('lists the resources of all kinds of one namespace or all, the proxies with what they serve', async () => {
+    const { stdout } = await get('all', '-A', '-o', 'json');
+    const objects = JSON.parse(stdout) as { kind: string; metadata: { namespace: string }; spec?: object }[];
+    const kinds = [...new Set(objects.map(({ kind }) => kind))];
+    expect(kinds).to.include.members(['VirtualService', 'Upstream', 'Proxy', 'Secret']);
+    expect(kinds).to.deep.equal(VIEWS.map(({ kind }) => kind).filter((kind) => kinds.includes(kind)));
+    expect(objects.some(({ metadata }) => metadata.namespace === 'team-a')).to.equal(true);
+    expect(objects.find(({ kind }) => kind === 'Proxy')!.spec).to.have.property('listeners');
+    const one = JSON.parse((await get('all', '-n', 'team-a', '-o', 'json')).stdout) as typeof objects;
+    expect(one).to.deep.equal(objects.filter(({ metadata }) => metadata.namespace === 'team-a'));
+  });
+
+  it('rejects a namespace without resources, and says where others are', async () => {
+    const { code, stderr } = await get('all', '-n', 'team-b');
+    expect({ code, stderr }).to.deep.equal({
+      code: 1,
+      stderr: 'Error: namespace "team-b" has no resources (did you mean "team-a"?); choose another with -n\n',
+    });
+    const empty = await call(['get', 'all', '-c', temporaryDirectory()]);
+    expect({ code: empty.code, stderr: empty.stderr }).to.deep.equal({ code: 0, stderr: 'No resources here.\n' });
+  });
 
   it('shows the health of the hosts of upstreams in the wide table', async () => {
     const counted = (name: string, value: string) => ({ name, value, type: 'COUNTER' });
@@ -165,7 +189,7 @@ describe('get', () => {
   });
 
   it('names every kind for a word that is similar to none', async () => {
-    const kinds = VIEWS.map(({ command }) => command).join(', ');
+    const kinds = [...VIEWS.map(({ command }) => command), 'all'].join(', ');
     expect(await get('bogus')).to.deep.equal({
       code: 2,
       stdout: '',
