@@ -1,3 +1,5 @@
+import { ExactNumber } from '../syntax/exact-number.ts';
+
 /** JSON values as `google.protobuf.Struct` has them, and back. */
 type Kind = 'nullValue' | 'numberValue' | 'stringValue' | 'boolValue' | 'structValue' | 'listValue';
 /** An object as `google.protobuf.Struct` represents it. */
@@ -14,7 +16,10 @@ interface ProtoValue {
   readonly listValue?: { readonly values?: readonly ProtoValue[] };
 }
 
-/** Returns an object of JSON values as a `google.protobuf.Struct`. Fields that are undefined are left out. */
+/**
+ * Returns an object of JSON values as a `google.protobuf.Struct`. Fields that are undefined are left out. A number that a double cannot
+ * represent becomes a string with all of its digits.
+ */
 export function toStruct(value: object): ProtoStruct {
   const entries = Object.entries(value).filter(([, part]) => part !== undefined);
   return { fields: Object.fromEntries(entries.map(([key, part]) => [key, toValue(part)])) };
@@ -24,6 +29,7 @@ function toValue(value: unknown): ProtoValue {
   if (typeof value === 'number') return { numberValue: value };
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { boolValue: value };
+  if (value instanceof ExactNumber) return { stringValue: value.text };
   if (Array.isArray(value)) return { listValue: { values: value.map(toValue) } };
   return typeof value === 'object' && value !== null ? { structValue: toStruct(value) } : { nullValue: 0 };
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { ExactNumber, parseJson } from '../syntax/exact-number.ts';
 import { withoutAddressSecrets } from './address-secrets.ts';
 import { isToken, redactPath, withoutTokens } from './request-secrets.ts';
 import { isSecretName, secrecyOf } from './secret-fields.ts';
@@ -40,7 +41,7 @@ export function containsSecrets(value: unknown): boolean {
 
 function copyOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyOf);
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, copyOf(inner)]));
 }
 
@@ -48,7 +49,7 @@ function copyOf(value: unknown): unknown {
 export function redactAll(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redactAll);
   if (typeof value === 'boolean' || value === null) return value;
-  if (typeof value !== 'object') return REDACTED;
+  if (typeof value !== 'object' || value instanceof ExactNumber) return REDACTED;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, redactAll(inner)]));
 }
 
@@ -78,7 +79,7 @@ function redactEncoded(encoded: string): string {
 /** Returns a resource, key set or settings in a JSON string, redacted; `undefined` if it is not JSON or has no secret. */
 function redactJson(text: string): string | undefined {
   try {
-    const parsed: unknown = JSON.parse(text);
+    const parsed = parseJson(text);
     const redacted = JSON.stringify(redact(parsed));
     return redacted === JSON.stringify(parsed) ? undefined : redacted;
   } catch (error) {

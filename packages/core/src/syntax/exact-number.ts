@@ -1,6 +1,9 @@
 /** `JSON.rawJSON`, which the types lack. */
 const { rawJSON: rawJson } = JSON as unknown as { rawJSON(source: string): unknown };
 
+/** Key of the digits: no path of names leads to it. */
+const TEXT = Symbol('text');
+
 /**
  * A number that JavaScript cannot represent exactly, such as an integer of 64 bits: it keeps all of its digits. Texts and JSON made of it
  * contain the number as it was written.
@@ -10,11 +13,15 @@ const { rawJSON: rawJson } = JSON as unknown as { rawJSON(source: string): unkno
  * JSON.stringify({ id: new ExactNumber('9007199254740993') }); // '{"id":9007199254740993}'
  */
 export class ExactNumber {
-  /** As it is written in JSON. */
-  readonly text: string;
+  private readonly [TEXT]: string;
 
   constructor(text: string) {
-    this.text = text;
+    this[TEXT] = text;
+  }
+
+  /** As it is written in JSON. */
+  get text(): string {
+    return this[TEXT];
   }
 
   toString(): string {

@@ -1,3 +1,5 @@
+import { ExactNumber } from '../syntax/exact-number.ts';
+
 /** A value of templates. Strings are byte strings: every character is one byte, as in header values. */
 export type Value = null | boolean | number | string | readonly Value[] | { readonly [key: string]: Value };
 
@@ -17,8 +19,9 @@ export function toByteString(text: string): string {
   return /^[\u0000-\u007f]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1');
 }
 
-/** Returns a JSON value whose strings are byte strings. */
+/** Returns a JSON value whose strings are byte strings. A number that JavaScript cannot represent becomes its text. */
 export function toValue(json: unknown): Value {
+  if (json instanceof ExactNumber) return json.text;
   if (typeof json === 'string') return toByteString(json);
   if (typeof json === 'number' || typeof json === 'boolean') return json;
   if (Array.isArray(json)) return json.map(toValue);

@@ -3,6 +3,7 @@ import type { Agent } from 'undici';
 import {
   DEFAULTS,
   parseDuration,
+  parseJson,
   readLimited,
   type AuthAllowed,
   type AuthDecision,
@@ -190,7 +191,7 @@ function allow({ response = {} }: HttpSpec, answer: Answer): AuthDecision {
 
 function stateOf(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const { state } = JSON.parse(text) as { readonly state?: unknown };
+    const { state } = parseJson(text) as { readonly state?: unknown };
     const isMap = typeof state === 'object' && state !== null && !Array.isArray(state);
     return isMap ? (state as Record<string, unknown>) : undefined;
   } catch {

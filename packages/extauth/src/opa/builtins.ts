@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { parseJson } from '@edge-gateway/core';
 
 type Builtin = (...args: readonly unknown[]) => unknown;
 
@@ -39,7 +40,7 @@ function decodeToken(token: unknown): unknown {
   try {
     const [header, claims] = parts
       .slice(0, 2)
-      .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString('utf8')));
+      .map((part) => parseJson(Buffer.from(part, 'base64url').toString('utf8')));
     return [header, claims, Buffer.from(parts[2]!, 'base64url').toString('hex')];
   } catch {
     return undefined;

@@ -9,7 +9,8 @@ const GZIP = Buffer.from([0x1f, 0x8b]);
 /** A compiled policy with its data. */
 export interface Bundle {
   readonly wasm: Uint8Array;
-  readonly data?: object;
+  /** JSON of an object. */
+  readonly data?: ArrayBuffer;
 }
 
 /**
@@ -34,10 +35,11 @@ function unpacked(bytes: Buffer): Buffer {
   }
 }
 
-function dataOf(bytes: Buffer): object {
+/** Returns the JSON as it is, so that numbers keep their digits. */
+function dataOf(bytes: Buffer): ArrayBuffer {
   const data: unknown = JSON.parse(bytes.toString('utf8'));
   if (typeof data !== 'object' || data === null) throw new Error('data.json of the bundle is not an object');
-  return data;
+  return new Uint8Array(bytes).buffer;
 }
 
 /** Returns the regular files of a tar archive by their name without a leading slash. */

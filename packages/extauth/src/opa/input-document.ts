@@ -1,4 +1,4 @@
-import type { AuthRequest } from '@edge-gateway/core';
+import { ExactNumber, type AuthRequest } from '@edge-gateway/core';
 import { checkRequestOf } from '../grpc/check-request.ts';
 
 interface InputParts {
@@ -43,7 +43,7 @@ function peerOf(address = '', port_value = 0): object {
 
 /** Drops lists with anything but strings. */
 function simplified(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return value;
   if (Array.isArray(value)) return value.every((each) => typeof each === 'string') ? value : undefined;
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, each]) => {

@@ -109,8 +109,9 @@ export function createPolicyRunner(
       return start();
     }
     begin(job, evaluationMs);
+    // As JSON, in which numbers keep all of their digits.
     // oxlint-disable-next-line require-post-message-target-origin
-    thread.postMessage(job.input);
+    thread.postMessage(JSON.stringify(job.input));
   }
 
   function idle(): void {

@@ -15,7 +15,7 @@ interface Exports {
   opa_json_dump(address: number): number;
 }
 
-async function load({ wasm, entrypoint, isList, data }: CompiledPolicy): Promise<(input: unknown) => unknown> {
+async function load({ wasm, entrypoint, isList, data }: CompiledPolicy): Promise<(input: string) => unknown> {
   const policy = await loadPolicy(wasm as Uint8Array<ArrayBuffer>, { initial: 5, maximum: MAX_PAGES }, BUILTINS);
   const missing = Object.keys(builtinsOf(policy)).filter(
     (name) => !LIBRARY_BUILTINS.has(name) && !Object.hasOwn(BUILTINS, name),
@@ -25,11 +25,16 @@ async function load({ wasm, entrypoint, isList, data }: CompiledPolicy): Promise
   if (!Object.hasOwn(entrypoints, entrypoint)) throw new Error(`the bundle has no entrypoint ${entrypoint}`);
   policy.setData(data ?? {});
   return (input) => {
-    const [first] = policy.evaluate(input, entrypoint) as readonly { readonly result?: unknown }[];
+    const [first] = policy.evaluate(bytesOf(input), entrypoint) as readonly { readonly result?: unknown }[];
     if (!isList) return first?.result;
     const list = first?.result as readonly unknown[] | undefined;
     return list?.length === 1 ? list[0] : undefined;
   };
+}
+
+/** The library takes JSON as an `ArrayBuffer` that it fills completely. */
+function bytesOf(json: string): ArrayBuffer {
+  return new TextEncoder().encode(json).slice().buffer;
 }
 
 /** Returns the functions that a policy imports, by name. */
@@ -60,9 +65,9 @@ async function attempt(work: () => unknown): Promise<void> {
   }
 }
 
-let evaluate: ((input: unknown) => unknown) | undefined;
+let evaluate: ((input: string) => unknown) | undefined;
 await attempt(async () => {
   evaluate = await load(workerData as CompiledPolicy);
   return true;
 });
-parentPort!.on('message', (input: unknown) => void attempt(() => evaluate?.(input)));
+parentPort!.on('message', (input: string) => void attempt(() => evaluate?.(input)));

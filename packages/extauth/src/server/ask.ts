@@ -1,4 +1,4 @@
-import { freezeDeep, readLimited } from '@edge-gateway/core';
+import { freezeDeep, parseJson, readLimited } from '@edge-gateway/core';
 import { UnusableAnswer } from '../chain/failure.ts';
 
 /** Maximum size of a response in bytes. */
@@ -40,7 +40,7 @@ export async function askJson(url: string, question: Question): Promise<JsonObje
   if (!body) throw unusable('sent a response that is too long');
   if (answer.status !== 200) throw unusable(`responded with status ${answer.status}`, { answered: answer.status });
   try {
-    const value = JSON.parse(body.toString('utf8')) as unknown;
+    const value = parseJson(body.toString('utf8'));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return freezeDeep(value as JsonObject);
   } catch (cause) {
     throw unusable('returned a response that is not JSON', { cause });

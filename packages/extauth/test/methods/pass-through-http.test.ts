@@ -52,6 +52,26 @@ describe('passThroughAuth.http', () => {
     expect(url).to.contain(headers.host);
   });
 
+  it('keeps the digits of numbers between steps', async () => {
+    const users = await start(
+      (_req, res) => void res.end('{"active":true,"sub":"a","id":9007199254740993,"wide":1e22}'),
+    );
+    const { seen, url } = await authServer((res) => void res.end('{"state":{"next":9007199254740995}}'));
+    const request = { passThroughState: true, passThroughFilterMetadata: true };
+    const step = { passThroughAuth: { http: { url, request, response: { readStateFromResponse: true } } } };
+    const token = { introspectionUrl: users, dynamicMetadataFromClaims: { id: 'id' }, allowHttp: true };
+    const { ask } = await guarded({
+      configs: [
+        { name: 'token', oauth2: { accessTokenValidation: token } },
+        { name: 'one', ...step },
+        { name: 'two', ...step },
+      ],
+    });
+    expect((await ask('/', { headers: { authorization: 'Bearer t' } })).status).to.equal(200);
+    expect(seen[0]!.body).to.contain('"introspection":{"active":true,"sub":"a","id":9007199254740993,"wide":1e22}');
+    expect(seen[1]!.body).to.contain('{"next":9007199254740995}');
+  });
+
   it('sends config, state, metadata and body as JSON if configured', async () => {
     const { seen, url } = await authServer(YES);
     const request = { passThroughState: true, passThroughFilterMetadata: true, passThroughBody: true };

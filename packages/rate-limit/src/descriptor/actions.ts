@@ -1,4 +1,4 @@
-import { isSecretName } from '@edge-gateway/core';
+import { ExactNumber, isSecretName } from '@edge-gateway/core';
 import type { RateLimitAction } from '@edge-gateway/core/schema';
 import { rateLimitError } from '../error-codes.ts';
 import { GENERIC_KEY, type Entry } from './descriptor.ts';
@@ -86,6 +86,11 @@ function compileHeaderValueMatch(fields: Fields<'headerValueMatch'>): CompiledAc
   };
 }
 
+function typeName(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  return `of type ${value instanceof ExactNumber ? 'number' : typeof value}`;
+}
+
 function compileMetadata(fields: Fields<'metadata'>, { warn }: ActionContext): CompiledAction {
   const key = required(fields.descriptorKey, 'metadata.descriptorKey');
   const namespace = required(fields.metadataKey?.key, 'metadata.metadataKey.key');
@@ -96,9 +101,7 @@ function compileMetadata(fields: Fields<'metadata'>, { warn }: ActionContext): C
     const value = read(request);
     if (typeof value === 'string' && value !== '') return value;
     if (value !== undefined && value !== null && value !== '') {
-      warn(
-        `metadata of ${namespace} for ${key} must be a string, but is ${Array.isArray(value) ? 'a list' : `of type ${typeof value}`}`,
-      );
+      warn(`metadata of ${namespace} for ${key} must be a string, but is ${typeName(value)}`);
     }
     return fallback;
   };

@@ -1,3 +1,4 @@
+import { parseJson } from '@edge-gateway/core';
 import type { TransformationTemplate } from '@edge-gateway/core/schema';
 import { jsonBytes, setMember, type MessageBody } from './body.ts';
 import type { MessageData } from './message-data.ts';
@@ -55,7 +56,7 @@ function pathOf(name: string): string[] {
 /** JSON becomes a value, everything else a string. */
 function valueOf(rendered: string): unknown {
   try {
-    return JSON.parse(rendered) as unknown;
+    return parseJson(rendered);
   } catch {
     return rendered;
   }

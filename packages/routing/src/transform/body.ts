@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { findJsonProblem, toValue, type Value } from '@edge-gateway/core';
+import { ExactNumber, findJsonProblem, parseJson, toValue, type Value } from '@edge-gateway/core';
 import { badBody } from './head-change.ts';
 
 /** How the body of a message is read. */
@@ -12,8 +12,8 @@ export interface BodyReading {
 export type JsonObject = Record<string, unknown>;
 
 const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
-/** Only numbers with so many digits may lose precision. */
-const LONG_NUMBER = /\d{16}/;
+/** Only numbers with so many digits or an exponent may become an {@link ExactNumber}. */
+const LONG_NUMBER = /[\d.]{16}|[\d.][eE]/;
 
 /** The body of a message, as templates see it. */
 export class MessageBody {
@@ -33,8 +33,8 @@ export class MessageBody {
   /** Returns a copy of the JSON object, to which members can be added. Strings are byte strings, numbers keep all digits. */
   toObject(): JsonObject {
     if (this.json === undefined || this.json === null) return {};
-    const whole = parseJson(this.text, LONG_NUMBER.test(this.text) ? keepDigits : undefined);
-    if (typeof whole !== 'object' || whole === null || Array.isArray(whole))
+    const whole = parseBytes(this.text);
+    if (typeof whole !== 'object' || whole === null || Array.isArray(whole) || whole instanceof ExactNumber)
       throw badBody('the body is not a JSON object');
     return whole as JsonObject;
   }
@@ -42,7 +42,8 @@ export class MessageBody {
   #read(ignoresErrors: boolean): Value | undefined {
     try {
       if (!isUtf8(this.bytes)) throw badBody('the body is not UTF-8');
-      return parseJson(this.text, LONG_NUMBER.test(this.text) ? textOfLong : undefined) as Value;
+      const json = parseBytes(this.text);
+      return (LONG_NUMBER.test(this.text) ? withTexts(json) : json) as Value;
     } catch (error) {
       if (ignoresErrors) return undefined;
       throw error instanceof SyntaxError || error instanceof RangeError ? badBody(problemOf(this.text)) : error;
@@ -50,38 +51,25 @@ export class MessageBody {
   }
 }
 
-type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
-
 /** Parses the bytes of a text: a UTF-8 string becomes a byte string, so that only escapes have to be converted. */
-function parseJson(text: string, reviver: Reviver | undefined): unknown {
+function parseBytes(text: string): unknown {
   const json = text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
-  const parse = JSON.parse as (source: string, reviver?: Reviver) => unknown;
-  if (!json.includes('\\u')) return parse(json, reviver);
-  const whole = parse(Buffer.from(json, 'latin1').toString('utf8'), reviver);
-  return reviver === keepDigits ? bytesOf(whole) : toValue(whole);
+  return json.includes('\\u') ? bytesOf(parseJson(Buffer.from(json, 'latin1').toString('utf8'))) : parseJson(json);
 }
-
-/** Templates read a number that would lose digits as text. */
-const textOfLong: Reviver = (_key, value, { source = '' }) => (losesDigits(value, source) ? source : value);
-
-/** A number that would lose digits is written again as it was. */
-const keepDigits: Reviver = (_key, value, { source = '' }) => (losesDigits(value, source) ? rawJson(source) : value);
-
-function losesDigits(value: unknown, source: string): boolean {
-  return typeof value === 'number' && LONG_NUMBER.test(source) && String(value) !== source;
-}
-
-/** `JSON.rawJSON`, which the types lack. */
-const { rawJSON: rawJson, isRawJSON: isRawJson } = JSON as unknown as {
-  rawJSON(source: string): object;
-  isRawJSON(value: unknown): boolean;
-};
 
 function bytesOf(json: unknown): unknown {
-  if (isRawJson(json)) return json;
+  if (json instanceof ExactNumber) return json;
   if (Array.isArray(json)) return json.map(bytesOf);
   if (typeof json !== 'object' || json === null) return toValue(json);
   return Object.fromEntries(Object.entries(json).map(([key, value]) => [toValue(key), bytesOf(value)]));
+}
+
+/** Templates read a number that would lose digits as text. */
+function withTexts(json: unknown): unknown {
+  if (json instanceof ExactNumber) return json.text;
+  if (Array.isArray(json)) return json.map(withTexts);
+  if (typeof json !== 'object' || json === null) return json;
+  return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, withTexts(value)]));
 }
 
 /** Says where the JSON is invalid, without what is there. */

@@ -1,5 +1,13 @@
 import { isUtf8 } from 'node:buffer';
-import { isSecretHeader, REDACTED_IN_LOG, redact, redactPath, redactText, type Logger } from '@edge-gateway/core';
+import {
+  isSecretHeader,
+  parseJson,
+  REDACTED_IN_LOG,
+  redact,
+  redactPath,
+  redactText,
+  type Logger,
+} from '@edge-gateway/core';
 import type { Message } from './message.ts';
 import type { ChangeMessage } from './transformation.ts';
 
@@ -46,7 +54,7 @@ function bodyOf(body: Buffer): string {
 /** A form is redacted like a query, JSON by the names of its members. */
 function withoutSecrets(text: string): string {
   try {
-    return JSON.stringify(redact(JSON.parse(text) as unknown));
+    return JSON.stringify(redact(parseJson(text)));
   } catch {
     return redactText(redactPath(`?${text}`).slice(1));
   }

@@ -1,4 +1,11 @@
-import { compileTemplate, headerProblems, RenderError, templateProblems, type Template } from '@edge-gateway/core';
+import {
+  compileTemplate,
+  headerProblems,
+  parseJson,
+  RenderError,
+  templateProblems,
+  type Template,
+} from '@edge-gateway/core';
 import type { TransformationTemplate } from '@edge-gateway/core/schema';
 import { routingError } from '../error-codes.ts';
 import { MessageBody } from './body.ts';
@@ -135,7 +142,7 @@ function spanSteps({ spanTransformer }: TransformationTemplate, compile: Compile
 
 function parsed(rendered: string): unknown {
   try {
-    return JSON.parse(fromBytes(rendered));
+    return parseJson(fromBytes(rendered));
   } catch {
     throw badRequest('a dynamic metadata value is not JSON');
   }

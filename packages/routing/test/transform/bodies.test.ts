@@ -148,6 +148,12 @@ describe('transformations of request bodies', () => {
     expect({}).to.not.have.property('polluted');
   });
 
+  it('keeps the digits of numbers that are passed on, and of values that are set', async () => {
+    const port = await at({ mergeJsonKeys: { jsonKeys: { copy: { tmpl: { text: '{{ wide }}' } } } } });
+    const { body } = await ask(port, { body: '{"wide":1e22,"id":-9007199254740993,"o":"\\u00eb"}' });
+    expect(body).to.equal('{"wide":1e22,"id":-9007199254740993,"o":"ë","copy":1e22}');
+  });
+
   it('rejects bodies above the buffer limit of the listener with 413', async () => {
     const port = await at(
       { headers: {} as never, body: { text: 'x' } },

@@ -15,7 +15,7 @@ export function claimAt(claims: Claims, path: string, delimiter: string): unknow
   if (delimiter === '') return undefined;
   let value: unknown = claims;
   for (const step of path.split(delimiter)) {
-    if (!isComposite(value) || !Object.hasOwn(value, step)) return undefined;
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
     value = (value as Claims)[step];
   }
   return value;
@@ -50,12 +50,8 @@ export function claimMetadata(claims: Claims, wanted: Readonly<Record<string, st
  */
 function headerValueOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
-  const text = isComposite(value) ? Buffer.from(JSON.stringify(value)).toString('base64') : String(value);
+  const isComposite = typeof value === 'object' && !(value instanceof ExactNumber);
+  const text = isComposite ? Buffer.from(JSON.stringify(value)).toString('base64') : String(value);
   if (!isHeaderValue(text)) return undefined;
   return Buffer.from(text, 'utf8').toString('latin1');
-}
-
-/** Returns true for an object or a list. */
-function isComposite(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !(value instanceof ExactNumber);
 }
