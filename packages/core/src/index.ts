@@ -140,6 +140,7 @@ export { hasBody, noteHasBody } from './body/request-framing.ts';
 export { FilteredResponse, type FailureReply, type FilterOwner } from './body/filtered-response.ts';
 export type { BodyChange, FilteredHead, ResponseFilter, StreamedBody, WholeBody } from './contract/response-filter.ts';
 export { listenHttpServer, type ListeningServer, type ServerAddress, type ServerTls } from './http/listening-server.ts';
+export { decodeContent } from './http/content-coding.ts';
 export { readBody, readLimited } from './http/read-body.ts';
 export { restoreBody, type RestoredBody } from './http/parsed-body.ts';
 export { RegexError, compileRegex, type Regex, type Span } from './syntax/regex.ts';

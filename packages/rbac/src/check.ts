@@ -82,7 +82,12 @@ function checkProviders(block: JwtProviders, at: Path): FieldProblem[] {
   }
   return Object.entries(providers).flatMap(([name, provider]) => {
     const path = [...at, 'providers', name];
-    return [...checkKeys(provider, path), ...checkSource(provider, path), ...checkCopies(provider, path)];
+    return [
+      ...checkKeys(provider, path),
+      ...checkOrigin(provider, path),
+      ...checkSource(provider, path),
+      ...checkCopies(provider, path),
+    ];
   });
 }
 
@@ -99,6 +104,13 @@ function checkKeys({ jwks }: JwtProvider, at: Path): FieldProblem[] {
   const keys = parseKeys(key);
   if (typeof keys !== 'string') return [];
   return [jwtProblem([...at, 'jwks', 'local', 'key'], `invalid keys: ${JWT_STATUS[keys].text}`)];
+}
+
+/** Without both, a token that the same keys signed for another service is valid here. */
+function checkOrigin({ issuer = '', audiences = [] }: JwtProvider, at: Path): FieldProblem[] {
+  if (issuer !== '' || audiences.length > 0) return [];
+  const message = 'neither issuer nor audiences are set, so every token with a valid signature is accepted';
+  return [{ ...jwtProblem(at, message, 'issuer and audiences'), severity: 'warning' }];
 }
 
 /** A token source without a name would reject every request. */

@@ -47,7 +47,7 @@ describe('checks of access', () => {
     const remote = { url: 'http://keys/x', upstreamRef: { name: 'a' } };
     const claimsToHeaders = [{ claim: 'email', header: 'x-email' }];
     expect(ofProvider({ ...GOOD, claimsToHeaders })).to.deep.equal([]);
-    expect(ofProvider({ jwks: { remote } })).to.deep.equal([]);
+    expect(ofProvider({ audiences: ['me'], jwks: { remote } })).to.deep.equal([]);
     expect(ofPolicy({ permissions: { methods: ['GET'], pathPrefix: '/a' }, principals: [{}] })).to.deep.equal([]);
     expect(ofOptions({ jwt: { disable: true }, jwtStaged: { afterExtAuth: { disable: true } } })).to.deep.equal([]);
     for (const kind of ['VirtualService', 'RouteTable', 'VirtualHostOption', 'RouteOption'])
@@ -65,13 +65,21 @@ describe('checks of access', () => {
     expect(ofOptions({ jwt: { disable: false } })).to.deep.equal([]);
   });
 
+  it('warn of a provider that accepts tokens of every issuer for every audience', () => {
+    const findings = ofProvider({ audiences: [], jwks: { local: { key: KEY } } });
+    expect(told(findings)).to.deep.equal([
+      'spec.options.jwt.providers.main: neither issuer nor audiences are set, so every token with a valid signature is accepted',
+    ]);
+    expect(findings[0]).to.include({ severity: 'warning', hint: 'issuer and audiences' });
+  });
+
   for (const [key, reason] of [
     ['nonsense', 'Jwks is an invalid JSON'],
     ['{"keys":[]}', "Jwks doesn't have any valid public key"],
     ['-----BEGIN PUBLIC KEY-----\nAA\n-----END PUBLIC KEY-----', 'PEM pubkey parse fails'],
   ] as const) {
     it(`reject the keys ${JSON.stringify(key)}`, () => {
-      expect(told(ofProvider({ jwks: { local: { key } } }))).to.deep.equal([
+      expect(told(ofProvider({ issuer: 'me', jwks: { local: { key } } }))).to.deep.equal([
         `spec.options.jwt.providers.main.jwks.local.key: invalid keys: ${reason}`,
       ]);
     });

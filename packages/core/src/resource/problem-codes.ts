@@ -75,7 +75,8 @@ export const SEMANTIC_CODES = {
   INVALID_HEADER: 'A header that must not be added or removed, or has an invalid name or value.',
   INVALID_HEALTH_CHECK: 'An incomplete health check.',
   INVALID_HOST: 'A host without an address or port.',
-  INVALID_JWT: 'A JWT provider without usable keys, or with claims without a header.',
+  INVALID_JWT:
+    'A JWT provider without usable keys, or with claims without a header; one without issuer and audiences is a warning.',
   INVALID_MATCHER: 'A matcher without a path.',
   INVALID_OUTLIER_DETECTION: 'Outlier detection without an interval.',
   INVALID_PATH: 'A path with characters or segments that are not allowed.',

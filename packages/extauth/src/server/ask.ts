@@ -30,7 +30,8 @@ export async function askJson(url: string, question: Question): Promise<JsonObje
   let answer: Response;
   let body: Buffer | undefined;
   try {
-    answer = await fetch(url, { ...init, redirect: 'error', ...(signal && { signal }) });
+    const headers = { ...init.headers, 'accept-encoding': 'identity' };
+    answer = await fetch(url, { ...init, headers, redirect: 'error', ...(signal && { signal }) });
     body = await readLimited(answer.body, MAX_ANSWER_BYTES);
   } catch (cause) {
     if (signal?.aborted) throw cause;
@@ -40,7 +41,7 @@ export async function askJson(url: string, question: Question): Promise<JsonObje
   if (!body) throw unusable('sent a response that is too long');
   if (answer.status !== 200) throw unusable(`responded with status ${answer.status}`, { answered: answer.status });
   try {
-    const value = parseJson(body.toString('utf8'));
+    const value = parseJson(body.toString('utf8').replace(/^\ufeff/, ''));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return freezeDeep(value as JsonObject);
   } catch (cause) {
     throw unusable('returned a response that is not JSON', { cause });

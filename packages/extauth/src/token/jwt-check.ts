@@ -39,14 +39,14 @@ export function jwtChecker(spec: JwtSpec, id: string, context: Context): CheckJw
   };
 }
 
-function rulesOf({ issuer, audiences }: JwtSpec): TokenRules {
+function rulesOf({ issuer, audiences, requireExpiration }: JwtSpec): TokenRules {
   return {
     kid: 'required',
     isType: isAccessTokenType,
-    times: 'fraction',
     issuedAt: 'past',
     ...(issuer && { issuer }),
     ...(audiences && { audiences }),
+    ...(requireExpiration && { requireExpiration }),
   };
 }
 

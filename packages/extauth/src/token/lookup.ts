@@ -1,5 +1,5 @@
 import { isTrustedUrl, parseDuration, secretText, type Context, type ResourceRef } from '@edge-gateway/core';
-import type { Claims } from '@edge-gateway/core/jwt';
+import { numericDate, type Claims } from '@edge-gateway/core/jwt';
 import type { AccessTokenValidation } from '@edge-gateway/core/schema';
 import { configError } from '../error-codes.ts';
 import { askJson } from '../server/ask.ts';
@@ -129,7 +129,7 @@ function isOfOther({ sub }: Claims, { sub: expected }: Claims): boolean {
 
 /** Returns the expiry of a token in milliseconds since the epoch. An expiry that is not a number is invalid. */
 function endOf({ exp }: Claims): number {
-  return exp === undefined ? Infinity : typeof exp === 'number' ? exp * 1000 : 0;
+  return exp === undefined ? Infinity : (numericDate(exp) ?? 0) * 1000;
 }
 
 function checkUrls({ introspection, userinfoUrl, jwt, allowHttp, ...spec }: AccessTokenValidation, id: string): void {

@@ -25,7 +25,13 @@ export async function limitedFetch(url: string, { allowHttp, ...options }: Fetch
     throw failure('ERR_OIDC_PROVIDER_ANSWER', 'an endpoint of the provider does not use https');
   const { host } = new URL(url);
   try {
-    const response = await fetch(url, { ...options, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const headers = { ...options.headers, 'accept-encoding': 'identity' };
+    const response = await fetch(url, {
+      ...options,
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
     const body = await readLimited(response.body, MAX_BYTES);
     if (!body) throw failure('ERR_OIDC_PROVIDER_ANSWER', 'a response of the provider is larger than 512 KiB');
     const empty = response.status === 204 || response.status === 304 || body.length === 0;

@@ -18,8 +18,8 @@ import { PUBLIC_ALGORITHMS, type Provider } from './provider.ts';
 export const CLOCK_SKEW_SECONDS = DEFAULT_CLOCK_SKEW_SECONDS;
 /** A logout token is accepted for this long after it was issued. */
 export const LOGOUT_TOKEN_SECONDS = 600;
-/** A token from the provider may be large, and have times with a fraction. */
-const FORM: TokenRules = { isType: () => true, maxBytes: 512 * 1024, times: 'fraction' };
+/** A token from the provider may be large. */
+const FORM: TokenRules = { isType: () => true, maxBytes: 512 * 1024 };
 
 export type KeyPolicy = OidcAuthorizationCode['jwksCacheRefreshPolicy'];
 

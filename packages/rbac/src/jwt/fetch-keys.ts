@@ -1,4 +1,4 @@
-import { isTrustedUrl, readLimited, type Context, type GatewayError } from '@edge-gateway/core';
+import { decodeContent, isTrustedUrl, readLimited, type Context, type GatewayError } from '@edge-gateway/core';
 import { FETCH_TIMEOUT_MS } from '@edge-gateway/core/jwt';
 import { rbacError } from '../error-codes.ts';
 import type { JwtProvider } from '@edge-gateway/core/schema';
@@ -21,14 +21,14 @@ export function fetchKeysOf(provider: string, remote: RemoteJwks, context: Conte
     const request = {
       method: 'GET',
       path: `${url.pathname}${url.search}`,
-      headers: ['host', url.host, 'accept', 'application/json'],
+      headers: ['host', url.host, 'accept', 'application/json', 'accept-encoding', 'identity'],
       timeoutMs: FETCH_TIMEOUT_MS,
       maxBodyBytes: MAX_KEY_SET_BYTES,
     };
     return async () => {
       const answer = await call({ name, namespace }, request);
       if (answer.status !== 200) throw unreachable(`the key set server responded with status ${answer.status}`);
-      return answer.body.toString('utf8');
+      return decodeContent(answer.body, answer.headers['content-encoding'], MAX_KEY_SET_BYTES).toString('utf8');
     };
   }
   return () => fetchDirectly(url);
@@ -37,7 +37,8 @@ export function fetchKeysOf(provider: string, remote: RemoteJwks, context: Conte
 async function fetchDirectly(url: URL): Promise<string> {
   if (!isTrustedUrl(url.href))
     throw unreachable('a key set must come over HTTPS, from this machine, or from an upstream');
-  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+  const headers = { accept: 'application/json', 'accept-encoding': 'identity' };
+  const response = await fetch(url, { headers, redirect: 'error', signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
   if (response.status !== 200) throw unreachable(`the key set server responded with status ${response.status}`);
   const body = await readLimited(response.body, MAX_KEY_SET_BYTES);
   if (!body) throw unreachable('the key set is too large');

@@ -44,11 +44,13 @@ export function createProvider(name: string, spec: JwtProvider) {
 }
 
 /** Returns the rules of a provider for its tokens. Audiences are compared without scheme and final slash, as Envoy does. */
-export function tokenRulesOf({ issuer = '', audiences = [], clockSkewSeconds }: JwtProvider): TokenRules {
+export function tokenRulesOf(provider: JwtProvider): TokenRules {
+  const { issuer = '', audiences = [], clockSkewSeconds, requireExpiration = false } = provider;
   return {
     issuer,
     audiences,
     audienceMatch: 'withoutScheme',
+    requireExpiration,
     ...(clockSkewSeconds !== undefined && { clockSkewSeconds }),
   };
 }

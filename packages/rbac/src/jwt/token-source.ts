@@ -39,7 +39,7 @@ export function findTokens(source: TokenSource, facts: RequestFacts, rawHeaders:
   const headers: string[] = [];
   for (const { header, prefix } of source.headers) {
     for (const value of valuesOf(header, facts, rawHeaders)) {
-      if (!value.startsWith(prefix)) continue;
+      if (!hasPrefix(value, header, prefix)) continue;
       const token = value.slice(prefix.length).trim();
       if (token === '') continue;
       tokens.push(token);
@@ -51,6 +51,12 @@ export function findTokens(source: TokenSource, facts: RequestFacts, rawHeaders:
   const params = new URLSearchParams(facts.path.slice(query + 1));
   for (const name of source.queryParams) tokens.push(...params.getAll(name).filter((token) => token !== ''));
   return { tokens, headers };
+}
+
+/** Compares the scheme of `authorization` without regard to case (RFC 9110 §11.1): another spelling must not hide a token. */
+function hasPrefix(value: string, header: string, prefix: string): boolean {
+  const start = value.slice(0, prefix.length);
+  return start === prefix || (header === 'authorization' && start.toLowerCase() === prefix.toLowerCase());
 }
 
 /** Records the removal of tokens: of the headers that they were found in, and of all query parameters of the source. */

@@ -19,12 +19,12 @@ describe('attacks by the claims of tokens', () => {
   const refused: Arena['refused'] = (...sent) => arena.refused(...sent);
   const signed: Arena['signed'] = (...asked) => arena.signed(...asked);
 
-  for (const exp of ['1.5', '1e400'])
-    it(`exp ${exp}`, () =>
-      refused(
-        signed({ alg: 'RS256', kid: 'rsa' }, `{"iss":"${ISSUER}","exp":${exp}}`),
-        'Jwt payload [exp] field is not an integer',
-      ));
+  for (const [exp, reason] of [
+    ['1.5', 'Jwt is expired'],
+    ['"1"', 'Jwt payload [exp] field is not an integer'],
+    ['1e400', 'Jwt payload is an invalid JSON'],
+  ])
+    it(`exp ${exp}`, () => refused(signed({ alg: 'RS256', kid: 'rsa' }, `{"iss":"${ISSUER}","exp":${exp}}`), reason));
 
   for (const aud of ['api', 'api.test.evil', 'xapi.test', 'API.TEST', ['else'], 'api.test/path']) {
     it(`audience ${JSON.stringify(aud)} is not api.test`, async () => {

@@ -32,6 +32,16 @@ describe('token sources', () => {
     expect(facts.path).to.equal('/a?keep=1');
   });
 
+  it('reads the scheme of authorization without regard to case', () => {
+    const configured = { tokenSource: { headers: [{ header: 'Authorization', prefix: 'Bearer ' }] } };
+    for (const each of [tokenSourceOf({}), tokenSourceOf(configured)]) {
+      for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
+        const req = requestWith('/', ['authorization', `${scheme} h1`]);
+        expect(findTokens(each, factsOf(req), req.rawHeaders).tokens, scheme).to.deep.equal(['h1']);
+      }
+    }
+  });
+
   it('finds no token without the prefix, or with nothing after it', () => {
     const req = requestWith('/', ['x-one', 'h1', 'x-one', 'T ', 'x-one', 't h2']);
     expect(findTokens(source, factsOf(req), req.rawHeaders).tokens).to.deep.equal([]);

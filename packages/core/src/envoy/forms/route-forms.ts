@@ -43,10 +43,11 @@ const CONFIGS: Condition<RateLimitConfigRefs> = {
 
 /** Returns true for providers that Envoy accepts, and whose keys, times and headers it handles alike. */
 export function isExpressedJwt({ providers = {} }: JwtProviders): boolean {
-  return Object.values(providers).every(({ jwks, claimsToHeaders = [], tokenSource = {}, clockSkewSeconds }) => {
+  return Object.values(providers).every((provider) => {
+    const { jwks, claimsToHeaders = [], tokenSource = {}, clockSkewSeconds, requireExpiration } = provider;
     const { headers = [], queryParams = [] } = tokenSource;
     // For Envoy, 0 is the default of 60 seconds.
-    if (clockSkewSeconds === 0 || claimsToHeaders.some(({ append }) => append)) return false;
+    if (clockSkewSeconds === 0 || requireExpiration || claimsToHeaders.some(({ append }) => append)) return false;
     if (!claimsToHeaders.every(({ claim, header = '' }) => claim && isHeaderName(header))) return false;
     if (!headers.every(({ header = '', prefix = '' }) => isHeaderName(header) && isHeaderValue(prefix))) return false;
     if (queryParams.includes('')) return false;
@@ -62,7 +63,7 @@ const KEY_ADDRESS = /^(?:https?:\/\/)?[\w.:[\]-]+(?:\/[\x21-\x7e]*)?$/i;
 const MIN_CACHE_MS = 1;
 
 const JWT: Condition<JwtProviders> = {
-  when: 'with asymmetric keys, or keys of an upstream; without `append` in `claimsToHeaders`, and with `clockSkewSeconds` above 0',
+  when: 'with asymmetric keys, or keys of an upstream; without `append` in `claimsToHeaders` and `requireExpiration`, and with `clockSkewSeconds` above 0',
   holds: isExpressedJwt,
 };
 const JWT_STAGED: Forms<JwtStaged> = { beforeExtAuth: JWT, afterExtAuth: JWT };

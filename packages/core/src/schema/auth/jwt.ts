@@ -26,7 +26,7 @@ const provider = f.block({
   tokenSource: f.group('Sources of the token. Default: `Authorization: Bearer` and query `access_token`.', {
     headers: f.groups('Headers that may carry the token.', {
       header: f.text('Header name.'),
-      prefix: f.text('Text before the token, case-sensitive.'),
+      prefix: f.text('Text before the token, case-sensitive; a scheme in `authorization` is not.'),
     }),
     queryParams: f.texts('Query parameters that may carry the token.'),
   }),
@@ -34,6 +34,7 @@ const provider = f.block({
   claimsToHeaders: f.list(ClaimToHeader, 'Claims to copy into request headers.'),
   jwks: f.of(jwks, 'Keys to verify signatures.'),
   clockSkewSeconds: f.count('Tolerance for `exp` and `nbf`, in seconds.', { default: 60 }),
+  requireExpiration: f.flag('True rejects tokens without `exp`.'),
   attachFailedStatusToMetadata: f.text('Metadata key for the code and message of a failure.'),
 });
 /** An issuer of tokens and how its tokens are verified. */

@@ -148,6 +148,7 @@ const validation = f.block(f.oneOf(['introspection', 'introspectionUrl', 'jwt'],
     localJwks: f.group('Inline keys.', { inlineString: f.text('The key set.', f.secretKeys) }),
     issuer: f.text('Must equal the claim `iss`. Empty: not checked.'),
     audiences: f.texts('Accepted audiences; the claim `aud` must contain one. Empty: not checked.'),
+    requireExpiration: f.flag('True rejects tokens without `exp`.'),
   }),
   userinfoUrl: f.text('User info endpoint.'),
   allowHttp: f.flag(

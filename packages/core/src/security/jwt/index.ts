@@ -3,7 +3,7 @@ export { FETCH_TIMEOUT_MS, localKeys, remoteKeys, type KeySource } from './key-s
 export { parseKeys, type KeySet } from './key-set.ts';
 export { isKeySetFailure, JWT_STATUS, type JwtFailure } from './status.ts';
 export { createTokenCache } from './token-cache.ts';
-export { ALGORITHMS, type Token } from './token.ts';
+export { ALGORITHMS, numericDate, type Token } from './token.ts';
 export {
   checkSignature,
   createVerifier,

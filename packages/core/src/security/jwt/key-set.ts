@@ -23,10 +23,11 @@ export interface KeyRules {
 }
 
 /**
- * Parses a JWK, a key set, or public keys in PEM. Ignores keys for encryption, of unknown type or without their
+ * Parses a JWK, a key set, public keys in PEM, or an object with a certificate or public key in PEM by key id. Ignores keys for encryption, of unknown type or without their
  * members. Returns the failure of the first key if none is usable.
  */
-export function parseKeys(text: string, { onlyNamed, exactKid, mayBeEmpty }: KeyRules = {}): KeySet | JwtFailure {
+export function parseKeys(written: string, { onlyNamed, exactKid, mayBeEmpty }: KeyRules = {}): KeySet | JwtFailure {
+  const text = written.replace(/^\ufeff/, '');
   // A key set may contain PEM in a member of a key.
   const isPem = text.includes('-----BEGIN') && !text.trimStart().startsWith('{');
   const read = isPem ? pemKeys(text) : jwkKeys(text);
@@ -41,7 +42,7 @@ export function parseKeys(text: string, { onlyNamed, exactKid, mayBeEmpty }: Key
       const family = ALGORITHMS[alg]!;
       const found = keys.filter((key) => {
         if (key.kty !== family.kty || (family.crv !== undefined && key.crv !== family.crv)) return false;
-        if (key.alg !== undefined && key.alg !== alg) return false;
+        if (key.alg !== undefined && key.alg !== alg && !(isEdDsa(key.alg) && isEdDsa(alg))) return false;
         if (key.kty === 'oct' && key.bits < Number(alg.slice(2))) return false;
         return kid === undefined || key.kid === kid || (key.kid === undefined && !exactKid);
       });
@@ -59,9 +60,26 @@ function jwkKeys(text: string): readonly (Key | JwtFailure)[] | JwtFailure {
   }
   if (typeof document !== 'object' || document === null) return 'keysInvalidJson';
   const { keys } = document as { keys?: unknown };
-  if (keys === undefined) return 'kty' in document ? [readJwk(document)] : 'keysMissing';
+  if (keys === undefined) return 'kty' in document ? [readJwk(document)] : (namedPemKeys(document) ?? 'keysMissing');
   if (!Array.isArray(keys)) return 'keysNotList';
   return keys.slice(0, MAX_KEYS).map(readJwk);
+}
+
+/** Returns the keys of an object with a PEM by key id; `undefined` for another object. They are meant for signatures. */
+function namedPemKeys(document: object): readonly (Key | JwtFailure)[] | undefined {
+  const entries = Object.entries(document as Readonly<Record<string, unknown>>);
+  const isNamed = ([, pem]: readonly [string, unknown]): boolean =>
+    typeof pem === 'string' && pem.trimStart().startsWith('-----BEGIN ');
+  if (entries.length === 0 || !entries.every(isNamed)) return undefined;
+  return entries.slice(0, MAX_KEYS).map(([kid, pem]) => {
+    const key = readPem(pem as string);
+    return typeof key === 'string' ? key : { ...key, kid, use: 'sig' };
+  });
+}
+
+/** RFC 9864 §2.2 names the algorithm `Ed25519`; only this curve is supported for `EdDSA`. */
+function isEdDsa(alg: string): boolean {
+  return alg === 'EdDSA' || alg === 'Ed25519';
 }
 
 function pemKeys(text: string): readonly (Key | JwtFailure)[] {

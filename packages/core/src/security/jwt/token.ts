@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { freezeDeep } from '../../translate/snapshot/content.ts';
+import { ExactNumber } from '../../syntax/exact-number.ts';
 import { parseStrictObject } from '../../syntax/strict-json.ts';
 import type { JwtFailure } from './status.ts';
 
@@ -20,7 +21,7 @@ export const ALGORITHMS: Readonly<Record<string, { readonly kty: string; readonl
   EdDSA: { kty: 'OKP', crv: 'Ed25519' },
   Ed25519: { kty: 'OKP', crv: 'Ed25519' },
 };
-const DEFAULT_ALGORITHMS = Object.keys(ALGORITHMS).filter((alg) => alg !== 'Ed25519');
+const DEFAULT_ALGORITHMS = Object.keys(ALGORITHMS);
 
 /** Default maximum size of a token. */
 export const MAX_TOKEN_BYTES = 16_384;
@@ -29,7 +30,7 @@ const OTHER_TYPES = new Set(['logout+jwt', 'secevent+jwt', 'dpop+jwt', 'oauth-au
 
 /** Requirements for the form of tokens. */
 export interface TokenForm {
-  /** Names of {@link ALGORITHMS}. Default: all but `Ed25519`. */
+  /** Names of {@link ALGORITHMS}. Default: all. */
   readonly algorithms?: readonly string[];
   /** Default: a token without `kid` is verified with every key that fits its algorithm. */
   readonly kid?: 'required';
@@ -37,8 +38,6 @@ export interface TokenForm {
   readonly isType?: (typ: string | undefined) => boolean;
   /** A larger token is rejected unread. Default: 16,384. */
   readonly maxBytes?: number;
-  /** `fraction` accepts times that are not integers (RFC 7519 §2). Default: `integer`. */
-  readonly times?: 'integer' | 'fraction';
 }
 
 /** A parsed token of valid form; its signature is not verified yet. */
@@ -70,7 +69,7 @@ export function parseToken(text: string, form: TokenForm = {}): Token | JwtFailu
   if (body === undefined) return 'payloadBase64';
   const payload = parseStrictObject(body);
   if (!payload) return 'payloadJson';
-  const payloadFailure = checkPayload(payload, form);
+  const payloadFailure = checkPayload(payload);
   if (payloadFailure) return payloadFailure;
   // Cached and shared by every concern.
   freezeDeep(payload);
@@ -83,9 +82,9 @@ export function parseToken(text: string, form: TokenForm = {}): Token | JwtFailu
     payload,
     iss: payload['iss'] as string | undefined,
     audiences: aud === undefined ? [] : Array.isArray(aud) ? aud : [aud],
-    exp: payload['exp'] as number | undefined,
-    nbf: payload['nbf'] as number | undefined,
-    iat: payload['iat'] as number | undefined,
+    exp: numericDate(payload['exp']),
+    nbf: numericDate(payload['nbf']),
+    iat: numericDate(payload['iat']),
   };
 }
 
@@ -116,14 +115,23 @@ function isCredentialType(typ: string | undefined): boolean {
   return typ === undefined || !OTHER_TYPES.has(typ.toLowerCase().replace(/^application\//, ''));
 }
 
-function checkPayload(payload: Readonly<Record<string, unknown>>, { times }: TokenForm): JwtFailure | undefined {
+/**
+ * Returns the seconds of a time in a token or a response about one, which may have a fraction (RFC 7519 §2) or be beyond the exact integers;
+ * `undefined` for anything else.
+ */
+export function numericDate(value: unknown): number | undefined {
+  if (value instanceof ExactNumber) return Number(value.text);
+  return typeof value === 'number' ? value : undefined;
+}
+
+function checkPayload(payload: Readonly<Record<string, unknown>>): JwtFailure | undefined {
   for (const name of ['iss', 'sub', 'jti'] as const) {
     if (payload[name] !== undefined && typeof payload[name] !== 'string') return `${name}NotString`;
   }
   for (const name of ['exp', 'nbf', 'iat'] as const) {
-    const value = payload[name];
-    if (value === undefined) continue;
-    if (typeof value !== 'number' || !(times === 'fraction' || Number.isInteger(value))) return `${name}NotInteger`;
+    if (payload[name] === undefined) continue;
+    const value = numericDate(payload[name]);
+    if (value === undefined) return `${name}NotInteger`;
     if (value < 0 || value > 2 ** 63) return `${name}NotPositive`;
   }
   const aud = payload['aud'];

@@ -21,6 +21,8 @@ export interface ClaimRules {
   readonly clockSkewSeconds?: number;
   /** `past` rejects a token whose `iat` is in the future. Default: `any`. */
   readonly issuedAt?: 'any' | 'past';
+  /** True rejects a token without `exp`. Default: false. */
+  readonly requireExpiration?: boolean;
 }
 
 /** Requirements for a token. */
@@ -37,6 +39,7 @@ function claimCheck(rules: ClaimRules): CheckClaims {
   return (token, now) => {
     if (issuer !== '' && token.iss !== issuer) return 'unknownIssuer';
     const seconds = now / 1000;
+    if (rules.requireExpiration && token.exp === undefined) return 'expired';
     if (token.nbf !== undefined && token.nbf - skew > seconds) return 'notYetValid';
     if (issuedAt === 'past' && token.iat !== undefined && token.iat - skew > seconds) return 'notYetValid';
     if (token.exp !== undefined && token.exp + skew < seconds) return 'expired';

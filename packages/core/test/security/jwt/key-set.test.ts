@@ -27,6 +27,22 @@ describe('a key set', () => {
     }
   });
 
+  it('may begin with a byte order mark', () => {
+    expect(parseKeys(`\ufeff${set(jwkOf(rsa))}`)).to.have.property('size', 1);
+    expect(parseKeys(`\ufeff${pemOf(rsa)}`)).to.have.property('size', 1);
+  });
+
+  it('may be an object with a certificate or public key by key id', () => {
+    for (const rules of [{}, { onlyNamed: true }]) {
+      const keys = parseKeys(JSON.stringify({ k1: pemOf(rsa), k2: pemOf(ec) }), rules);
+      if (typeof keys === 'string') throw new Error(keys);
+      expect([keys.find('RS256', 'k1').length, keys.find('RS256', 'k2').length]).to.deep.equal([1, 0]);
+      expect(keys.find('ES256', 'k2')).to.have.length(1);
+    }
+    expect(parseKeys(JSON.stringify({ k1: '-----BEGIN CERTIFICATE-----' }))).to.equal('keyPem');
+    expect(parseKeys(JSON.stringify({ k1: pemOf(rsa), k2: 'x' }))).to.equal('keysMissing');
+  });
+
   for (const [text, reason] of [
     ['{', 'Jwks is an invalid JSON'],
     ['null', 'Jwks is an invalid JSON'],

@@ -43,6 +43,36 @@ describe('a token verifier', () => {
     return typeof result === 'string' ? result : 'valid';
   };
 
+  it('reads times with a fraction, and those beyond the exact integers', async () => {
+    const tokens = verifier(source());
+    const part = { iat: NOW / 1000 - 0.5, nbf: NOW / 1000 - 0.5, exp: NOW / 1000 + 300.5 };
+    expect(await outcome(tokens, await issuer.sign(part))).to.equal('valid');
+    expect(await outcome(tokens, await issuer.sign({ exp: 9_007_199_254_740_994 }))).to.equal('valid');
+    expect(await outcome(tokens, await issuer.sign({ exp: NOW / 1000 - 60.5 }))).to.equal('expired');
+    expect(await outcome(tokens, await issuer.sign({ exp: 1e30 }))).to.equal('expNotPositive');
+    expect(await outcome(tokens, await issuer.sign({ exp: '5' }))).to.equal('expNotInteger');
+  });
+
+  it('rejects a token without exp if that is required', async () => {
+    const keys = source();
+    const token = await issuer.sign({ exp: undefined });
+    expect(await outcome(verifier(keys), token)).to.equal('valid');
+    const parts = { keys, cache: createTokenCache(), now: () => now };
+    const strict = createVerifier({ ...parts, rules: { issuer: ISSUER, requireExpiration: true } });
+    expect(await outcome(strict, token)).to.equal('expired');
+    expect(await outcome(strict, await issuer.sign())).to.equal('valid');
+  });
+
+  it('accepts both names of Ed25519 in tokens and keys (RFC 9864)', async () => {
+    const signers = [await createIssuer('EdDSA'), await createIssuer('Ed25519')];
+    for (const { jwk } of signers) {
+      for (const signer of signers) {
+        fetchText = async () => JSON.stringify({ keys: [{ ...signer.jwk, alg: jwk.alg }] });
+        expect(await outcome(verifier(source()), await signer.sign()), jwk.alg).to.equal('valid');
+      }
+    }
+  });
+
   it('lets all tokens that arrive during a fetch wait for the next one', async () => {
     const tokens = verifier(source());
     expect(await outcome(tokens, await issuer.sign())).to.equal('valid');

@@ -1,0 +1,28 @@
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+
+const DECODERS: Readonly<Record<string, (body: Uint8Array, options: { readonly maxOutputLength: number }) => Buffer>> =
+  {
+    gzip: gunzipSync,
+    'x-gzip': gunzipSync,
+    deflate: inflateSync,
+    br: brotliDecompressSync,
+  };
+
+/**
+ * Decodes a body with the value of its `content-encoding`: servers may compress what was requested with `accept-encoding: identity`.
+ * Throws an `Error` for an unknown coding, an invalid body, or one of more than `maxBytes`.
+ *
+ * @example
+ * decodeContent(response.body, response.headers['content-encoding'], 65_536);
+ */
+export function decodeContent(body: Buffer, codings: string | undefined, maxBytes: number): Buffer {
+  const names = (codings ?? '').toLowerCase().split(',');
+  // The last coding was applied last.
+  return names.reduceRight((decoded, written) => {
+    const name = written.trim();
+    if (name === '' || name === 'identity') return decoded;
+    const decode = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
+    if (!decode) throw new Error(`content-encoding ${JSON.stringify(name.slice(0, 64))} is not supported`);
+    return decode(decoded, { maxOutputLength: maxBytes });
+  }, body);
+}
