@@ -1,11 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { RequestBody, type BodySink } from './request-body.ts';
 
+/** Bytes that all bodies of the process may keep together: beyond that, further ones are not sent again. */
+export const MAX_KEPT_BYTES = 128 * 1024 * 1024;
+let keptBytes = 0;
+
 /** A body that is kept while it streams, up to a limit, so that it can be sent again from its start. */
 export class ReplayableBody extends RequestBody implements BodySink {
   readonly #limit: number;
   #chunks: Buffer[] | undefined = [];
-  #size = 0;
+  #kept = 0;
   #target: BodySink | undefined;
   #started = false;
   #paused = false;
@@ -16,7 +20,7 @@ export class ReplayableBody extends RequestBody implements BodySink {
     this.#limit = limit;
   }
 
-  /** False once more bytes than the limit were received, or after {@link forget}. */
+  /** False once more bytes were received than may be kept, or after {@link forget}. */
   get replayable(): boolean {
     return this.#chunks !== undefined;
   }
@@ -45,6 +49,13 @@ export class ReplayableBody extends RequestBody implements BodySink {
   /** Keeps nothing from now on: the body is not sent again. */
   forget(): void {
     this.#chunks = undefined;
+    keptBytes -= this.#kept;
+    this.#kept = 0;
+  }
+
+  override release(): void {
+    this.forget();
+    super.release();
   }
 
   override pause(): void {
@@ -58,9 +69,7 @@ export class ReplayableBody extends RequestBody implements BodySink {
   }
 
   onChunk(chunk: Buffer, isOwned = false): void {
-    this.#size += chunk.length;
-    if (this.#size > this.#limit) this.#chunks = undefined;
-    this.#chunks?.push(chunk);
+    if (this.#chunks) this.#keep(this.#chunks, chunk);
     this.#target?.onChunk(chunk, isOwned && this.#chunks === undefined);
   }
 
@@ -73,5 +82,13 @@ export class ReplayableBody extends RequestBody implements BodySink {
 
   onBodyEnd(): void {
     this.#target?.onBodyEnd();
+  }
+
+  #keep(chunks: Buffer[], chunk: Buffer): void {
+    const { length } = chunk;
+    if (this.#kept + length > this.#limit || keptBytes + length > MAX_KEPT_BYTES) return this.forget();
+    this.#kept += length;
+    keptBytes += length;
+    chunks.push(chunk);
   }
 }

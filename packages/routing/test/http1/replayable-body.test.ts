@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
-import { ReplayableBody } from '../../src/http1/replayable-body.ts';
+import { MAX_KEPT_BYTES, ReplayableBody } from '../../src/http1/replayable-body.ts';
 import type { BodySink } from '../../src/http1/request-body.ts';
 import { until } from '../../../../test/parts/until.ts';
 
@@ -78,5 +78,26 @@ describe('a body that can be sent again', () => {
       expect(sink.text).to.equal(text);
       expect(body.replayable, text).to.equal(isKept);
     }
+  });
+
+  it('is not kept when all bodies of the process keep too many bytes, until one of them is released', () => {
+    // Other bodies of this process may keep a few bytes.
+    const spare = Buffer.alloc(1000);
+    const half = Buffer.alloc(MAX_KEPT_BYTES / 2 - spare.length);
+    const [first, second, third, fourth] = Array.from({ length: 4 }, () => bodyOf(MAX_KEPT_BYTES).body);
+    first!.onChunk(half);
+    second!.onChunk(half);
+    third!.onChunk(Buffer.alloc(4 * spare.length));
+    expect([first, second, third].map((body) => body!.replayable)).to.deep.equal([true, true, false]);
+    first!.release();
+    fourth!.onChunk(spare);
+    expect(fourth!.replayable).to.equal(true);
+    second!.forget();
+    fourth!.release();
+    const fifth = bodyOf(MAX_KEPT_BYTES).body;
+    fifth.onChunk(half);
+    fifth.onChunk(half);
+    expect(fifth.replayable).to.equal(true);
+    fifth.release();
   });
 });
