@@ -48,17 +48,18 @@ export function createMemoryWatch({ measure = measureMemory(), onChange }: Memor
   };
 }
 
-/** Returns a function that measures this process against the limit of its heap and of its container. */
-function measureMemory(): () => MemoryUse {
+/**
+ * Returns a function that measures this process against the limit of its heap, and against that of its container, or the memory of the machine if
+ * it has none. Both are in bytes; a container without a limit has 0, or more than the machine.
+ */
+export function measureMemory(constrained = process.constrainedMemory(), machine = totalmem()): () => MemoryUse {
   const total = getHeapStatistics().heap_size_limit;
   const heapLimit = Math.max(total - YOUNG_BYTES, total / 4);
-  const constrained = process.constrainedMemory();
-  const residentLimit = constrained > 0 && constrained < totalmem() ? constrained : Infinity;
+  const residentLimit = constrained > 0 ? Math.min(constrained, machine) : machine;
   return () => {
     let used = 0;
     for (const space of getHeapSpaceStatistics()) if (!isYoung(space.space_name)) used += space.space_used_size;
-    const resident = residentLimit === Infinity ? 0 : process.memoryUsage.rss() / residentLimit;
-    return { heap: used / heapLimit, resident };
+    return { heap: used / heapLimit, resident: process.memoryUsage.rss() / residentLimit };
   };
 }
 

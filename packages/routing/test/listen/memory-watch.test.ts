@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createMemoryWatch, type MemoryUse, type MemoryWatch } from '../../src/listen/memory-watch.ts';
+import { createMemoryWatch, measureMemory, type MemoryUse, type MemoryWatch } from '../../src/listen/memory-watch.ts';
 
 describe('the watch of memory', () => {
   let watch: MemoryWatch | undefined;
@@ -37,5 +37,16 @@ describe('the watch of memory', () => {
   it('ends only well below the limit', async () => {
     const falling = [{ heap: 0.9 }, { heap: 0.9 }, { heap: 0.8 }, { heap: 0.7 }];
     expect(await report(falling)).to.deep.equal([true, false]);
+  });
+
+  it('measures the process against its container, or against the machine without a limit of the container', () => {
+    const rss = process.memoryUsage.rss();
+    const cases = [
+      [0, rss],
+      [2 ** 60, rss],
+      [rss, 2 ** 60],
+    ] as const;
+    for (const [constrained, machine] of cases)
+      expect(measureMemory(constrained, machine)().resident, `${constrained}`).to.be.within(0.5, 2);
   });
 });
