@@ -3,6 +3,7 @@ import type { AttemptObserver } from './attempt.ts';
 import { LoadBalancer } from './balance/load-balancer.ts';
 import { loadSettings } from './balance/load-settings.ts';
 import { CircuitBreakers } from './circuit-breakers.ts';
+import type { LimitedPool } from './connection-limit.ts';
 import type { Host } from './hosts/host.ts';
 import { HostSet } from './hosts/host-set.ts';
 import { Membership } from './hosts/membership.ts';
@@ -82,7 +83,10 @@ export class Cluster implements Upstream {
     this.#membership = new Membership(this.hosts, this.stats, () => this.#unusable === undefined);
     this.hosts.watch({
       onMembers: (_added, removed) => this.#membersChanged(removed, load.closesOnChange),
-      onHealth: () => this.#membership.healthChanged(),
+      onHealth: (host) => {
+        this.#membership.healthChanged();
+        if (host.hasFlag('failedActiveHc')) this.#closeIdle(host);
+      },
     });
     this.hosts.keepsHealthy =
       (snapshot.spec.healthChecks?.length ?? 0) > 0 && snapshot.spec.ignoreHealthOnHostRemoval !== true;
@@ -164,6 +168,14 @@ export class Cluster implements Upstream {
       }
     }
     this.#membership.count();
+  }
+
+  /** As in Envoy: connections to a host that fails its health checks may be dead. */
+  #closeIdle(host: Host): void {
+    for (const pools of [this.#pools, this.#http2Pools, this.#directPools]) {
+      const pool: LimitedPool | undefined = pools.get(host);
+      while (pool?.closeIdle());
+    }
   }
 
   #update(endpoints: readonly Endpoint[]): void {

@@ -9,7 +9,7 @@ import { HostPool, type PoolOptions } from './host-pool.ts';
 import { Connection, type ConnectionOwner } from './upstream-connection.ts';
 import { createConnector, type Connector } from './connector.ts';
 import { prefaceOf, type ClientAddresses } from './connect/proxy-header.ts';
-import { ConnectionOverflowError, type ConnectionLimit, type WaitingPool } from './connection-limit.ts';
+import { ConnectionOverflowError, type ConnectionLimit, type LimitedPool } from './connection-limit.ts';
 
 /** The user of a connection that is never shared or reused. */
 export interface UnpooledUser {
@@ -20,7 +20,7 @@ export interface UnpooledUser {
 }
 
 /** The connections to one host: the most recently used one is used first, so that surplus ones become idle and close. */
-export class ConnectionPool extends HostPool implements ChannelPool, ConnectionOwner, WaitingPool {
+export class ConnectionPool extends HostPool implements ChannelPool, ConnectionOwner, LimitedPool {
   readonly isHttp2 = false;
   readonly connect: Connector;
   readonly heads = new HeadCache();
@@ -40,6 +40,7 @@ export class ConnectionPool extends HostPool implements ChannelPool, ConnectionO
     super(options);
     const { host, settings, limit, tls, tunnel, lookup } = options;
     this.#limit = limit;
+    limit.add(this);
     this.connect = createConnector(host, { ...settings, tls, tunnel, lookup });
   }
 
@@ -107,7 +108,7 @@ export class ConnectionPool extends HostPool implements ChannelPool, ConnectionO
   fill(): void {
     this.serveWaiting();
     this.#limit.wake();
-    if (this.#connections.size === 0) this.#whenEmpty?.();
+    if (this.#connections.size === 0) this.#emptied();
   }
 
   serveWaiting(): void {
@@ -124,9 +125,21 @@ export class ConnectionPool extends HostPool implements ChannelPool, ConnectionO
     this.#closing = true;
     return new Promise((resolve) => {
       this.#whenEmpty = resolve;
-      while (this.#idle.length > 0) this.#idle.at(-1)!.destroy();
-      if (this.#connections.size === 0) resolve();
+      while (this.closeIdle());
+      if (this.#connections.size === 0) this.#emptied();
     });
+  }
+
+  closeIdle(): boolean {
+    const [longest] = this.#idle;
+    longest?.destroy();
+    return longest !== undefined;
+  }
+
+  #emptied(): void {
+    if (!this.#whenEmpty) return;
+    this.#limit.remove(this);
+    this.#whenEmpty();
   }
 
   #wait(user: ChannelUser | UnpooledUser): boolean {
@@ -138,8 +151,8 @@ export class ConnectionPool extends HostPool implements ChannelPool, ConnectionO
 
   /** Reserves the place of a connection, if necessary that of an idle one. */
   #reserve(): boolean {
-    // The longest idle connection belongs to another client, or the new one is not shared.
-    if (this.#limit.isReached) this.#idle[0]?.destroy();
+    // It belongs to another client, or the new one is not shared.
+    if (this.#limit.isReached) this.closeIdle();
     return this.#limit.reserve(this.#connections.size + this.#unpooled === 0);
   }
 

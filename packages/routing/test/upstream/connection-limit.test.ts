@@ -5,6 +5,7 @@ import type { GatewayError } from '@edge-gateway/core';
 import type { UpgradeOutcome } from '../../src/forward/forward.ts';
 import { forwardUpgrade } from '../../src/forward/upgrade/forward-upgrade.ts';
 import { createUpstreamCaller } from '../../src/upstream/call.ts';
+import type { Cluster } from '../../src/upstream/cluster.ts';
 import {
   closeAll,
   gateway,
@@ -16,8 +17,11 @@ import {
   type Gateway,
   type RawUpstream,
 } from '../forward/harness.ts';
+import { http2Upstream, type StreamHandler } from './http2/servers.ts';
 
 const ECHO = { name: 'echo', namespace: 'gw-system' };
+
+const ok: StreamHandler = (stream) => stream.respond({ ':status': 200 }, { endStream: true });
 
 interface Backend {
   readonly port: number;
@@ -88,6 +92,53 @@ describe('the limit of connections of a cluster', () => {
     for (const { held } of [one, other]) held.shift()!.end();
     expect(await Promise.all(sent.map(({ status }) => status))).to.deep.equal([200, 200, 200, 200]);
     expect(gw.stat('upstream_cx_total')).to.equal(2);
+  });
+
+  it('takes the place of an idle connection to another host', async () => {
+    await serving(2);
+    for (let i = 0; i < 2; i++) {
+      const sent = send(gw);
+      await until(() => isHeld(1));
+      for (const { held } of [one, other]) held.splice(0).forEach((res) => res.end());
+      expect(await sent.status).to.equal(200);
+    }
+    expect([one.connections.size, other.connections.size]).to.deep.equal([1, 1]);
+    // Health checks found that one host has failed: its connection is idle and would stay for an hour.
+    const { hosts } = gw.upstreams.get('echo_gw-system') as Cluster;
+    hosts.all[0]!.setFlag('failedOutlierCheck', true);
+    const sent = [send(gw), send(gw)];
+    await until(() => other.held.length === 2);
+    expect(gw.stat('upstream_cx_active')).to.equal(2);
+    expect(gw.stat('upstream_cx_overflow')).to.equal(0);
+    for (const res of other.held) res.end();
+    expect(await Promise.all(sent.map(({ status }) => status))).to.deep.equal([200, 200]);
+  });
+
+  it('closes the idle connections to a host that fails its health checks', async () => {
+    await serving(10);
+    const sent = [send(gw), send(gw)];
+    await until(() => isHeld(2));
+    for (const { held } of [one, other]) held.splice(0).forEach((res) => res.end());
+    await Promise.all(sent.map(({ status }) => status));
+    expect(gw.stat('upstream_cx_active')).to.equal(2);
+    const { hosts } = gw.upstreams.get('echo_gw-system') as Cluster;
+    hosts.all[0]!.setFlag('failedActiveHc', true);
+    expect(gw.stat('upstream_cx_active')).to.equal(1);
+    expect(hosts.all.map(({ cxActive }) => cxActive)).to.deep.equal([0, 1]);
+  });
+
+  it('lets requests over HTTP/2 take the place of an idle connection to another host', async () => {
+    const servers = [await http2Upstream(ok), await http2Upstream(ok)];
+    const endpoints = servers.map(({ port }) => ({ address: '127.0.0.1', port, weight: 1 }));
+    const spec = { useHttp2: true, maxConcurrentStreams: 1, circuitBreakers: { maxConnections: 2 } };
+    gw = await gateway({ upstream: snapshotOf(endpoints[0]!.port, { endpoints, spec }) });
+    for (let i = 0; i < 2; i++) expect(await send(gw).status).to.equal(200);
+    expect(servers.map(({ sessions }) => sessions.size)).to.deep.equal([1, 1]);
+    const { hosts } = gw.upstreams.get('echo_gw-system') as Cluster;
+    hosts.all[0]!.setFlag('failedOutlierCheck', true);
+    const sent = [send(gw), send(gw)];
+    expect(await Promise.all(sent.map(({ status }) => status))).to.deep.equal([200, 200]);
+    await until(() => servers[0]!.sessions.size === 0);
   });
 
   it('lets requests to another host open a connection when one is closed', async () => {

@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net';
 import { authorityOf } from '../../http1/authority.ts';
 import type { ChannelPool, ChannelProgress, ChannelRequest, ChannelUser } from '../channel.ts';
 import type { ClientAddresses } from '../connect/proxy-header.ts';
-import type { ConnectionLimit, WaitingPool } from '../connection-limit.ts';
+import type { ConnectionLimit, LimitedPool } from '../connection-limit.ts';
 import type { Connector } from '../connector.ts';
 import { createConnector } from '../connector.ts';
 import { framingOf } from '../framing.ts';
@@ -16,7 +16,7 @@ const UNSENT: ChannelProgress = { reused: false, sent: false, responding: false 
 const SENT: ChannelProgress = { reused: false, sent: true, responding: false };
 
 /** The HTTP/2 connections to one host. Another one is opened only when all streams of the others are in use. */
-export class Http2Pool extends HostPool implements ChannelPool, SessionOwner, WaitingPool {
+export class Http2Pool extends HostPool implements ChannelPool, SessionOwner, LimitedPool {
   readonly isHttp2 = true;
   readonly scheme: 'http' | 'https';
   readonly connect: Connector;
@@ -37,6 +37,7 @@ export class Http2Pool extends HostPool implements ChannelPool, SessionOwner, Wa
     const { host, settings, limit, tls, tunnel, lookup } = options;
     this.usesFrames = usesFrames;
     this.#limit = limit;
+    limit.add(this);
     this.scheme = tls ? 'https' : 'http';
     this.#target = { scheme: this.scheme, authority: authorityOf(host) };
     const overHttp2 = tls && { ...tls, alpnProtocols: ['h2'] };
@@ -96,7 +97,7 @@ export class Http2Pool extends HostPool implements ChannelPool, SessionOwner, Wa
     if (failure) this.#failWaiting(failure);
     if (this.#waiting.length > 0) this.serveWaiting();
     this.#limit.wake();
-    if (this.#open === 0) this.#whenEmpty?.();
+    if (this.#open === 0) this.#emptied();
   }
 
   /** Opens connections for waiting requests, up to the limit. */
@@ -119,8 +120,24 @@ export class Http2Pool extends HostPool implements ChannelPool, SessionOwner, Wa
     return new Promise((resolve) => {
       this.#whenEmpty = resolve;
       this.#drainUnneeded();
-      if (this.#open === 0) resolve();
+      if (this.#open === 0) this.#emptied();
     });
+  }
+
+  /** The connection counts for the limit until it is closed. */
+  closeIdle(): boolean {
+    for (const session of this.#sessions) {
+      if (!session.isReady || session.active > 0) continue;
+      session.drain();
+      return true;
+    }
+    return false;
+  }
+
+  #emptied(): void {
+    if (!this.#whenEmpty) return;
+    this.#limit.remove(this);
+    this.#whenEmpty();
   }
 
   #drainUnneeded(): void {
