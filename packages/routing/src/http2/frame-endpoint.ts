@@ -16,6 +16,7 @@ import { connectionError, ConnectionError } from './protocol-errors.ts';
 const MAX_USELESS_FRAMES = 1000;
 const USELESS_PERIOD_MS = 10_000;
 export const NO_ERROR = 0;
+const PING_PAYLOAD = '\0'.repeat(8);
 
 export interface EndpointOptions {
   readonly streamWindow: number;
@@ -265,6 +266,10 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
     this.sendGoaway(code, this.lastPeerId);
     this.writer.flush();
     this.writer.stop();
+  }
+
+  protected sendPing(): void {
+    this.writer.send(frameHead(PING_PAYLOAD.length, frames.PING, 0, 0) + PING_PAYLOAD);
   }
 
   protected sendGoaway(code: number, lastId: number): void {

@@ -164,13 +164,17 @@ function serveNext({ waiting, socket }: Connection): void {
   if (socket.writable) next?.serve();
 }
 
-/** Turns off the idle timeout of the listener until the response ends: the route of the request has its own. */
-export function suspendIdleTimeout({ socket }: IncomingMessage, res: ServerResponse): void {
-  if (res instanceof Http2Response) return res.suspendIdleTimeout();
+/**
+ * Turns off the idle timeout of the listener while the response is written, because the route of the request has its own. The rest of a
+ * complete response must be sent within that of the route, or else of the listener.
+ */
+export function suspendIdleTimeout({ socket }: IncomingMessage, res: ServerResponse, idleMs = 0): void {
+  if (res instanceof Http2Response) return res.suspendIdleTimeout(idleMs);
   const connection = connectionOf(socket);
   if (!connection) return;
   socket.setTimeout(0);
   const { idleTimeoutMs, streamIdleTimeoutMs } = connection.limits;
+  res.once('prefinish', () => socket.setTimeout(idleMs || streamIdleTimeoutMs));
   // With a timeout between requests, Node itself sets the timer again.
   if (idleTimeoutMs === 0) res.once('close', () => socket.setTimeout(streamIdleTimeoutMs));
 }
@@ -191,6 +195,8 @@ export interface CloseGrace {
   readonly idleMs: number;
   /** Since the beginning of the close, for connections whose requests follow each other more quickly. Default: as the others. */
   readonly usedMs?: number;
+  /** Since the beginning of the close, for all connections: a request that arrives meanwhile is served, and its response announces the end. Default: 0. */
+  readonly announceMs?: number;
 }
 
 /**
@@ -200,11 +206,11 @@ export interface CloseGrace {
  */
 export function closeGracefully(connection: Connection, grace: CloseGrace): void {
   const now = performance.now();
-  const { idleMs, usedMs = 0 } = grace;
+  const { idleMs, usedMs = 0, announceMs = 0 } = grace;
   connection.closing = true;
   connection.graceMs = idleMs;
   const isUsed = connection.requests > 0 && (now - connection.openedAt) / connection.requests < usedMs;
-  connection.openUntil = isUsed ? now + usedMs : 0;
+  connection.openUntil = now + Math.max(isUsed ? usedMs : 0, announceMs);
   if (connection.upgraded) return;
   const last = lastResponse(connection);
   if (last && !last.headersSent) last.shouldKeepAlive = false;

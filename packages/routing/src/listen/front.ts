@@ -58,6 +58,8 @@ export function createFront(parts: FrontParts) {
     limits.http1Parser === 'plain'
       ? { server, deadlines, headTimeoutMs: headTimeoutOf(limits), serve: serve.plain, timeout: serve.timeout }
       : undefined;
+  /** Clients learn that the connection ends: by `connection: close`, or by GOAWAY. */
+  const endOfLife: CloseGrace = { idleMs: IDLE_GRACE_MS, announceMs: limits.drainTimeoutMs };
   let retired = false;
   let drainGrace: CloseGrace | undefined;
   // The check of a request counts headers, because some versions of the parser silently drop those above a limit.
@@ -89,7 +91,7 @@ export function createFront(parts: FrontParts) {
     // Its handshake was in progress when the front retired.
     if (retired && connections.size === 1) watchTimeouts(server);
     const lifetime = limits.maxConnectionDurationMs;
-    const timer = lifetime > 0 ? startTimer(() => close(connection, { idleMs: 0 }), lifetime).unref() : undefined;
+    const timer = lifetime > 0 ? startTimer(() => close(connection, endOfLife), lifetime).unref() : undefined;
     socket.on('close', () => {
       if (timer) clearTimeout(timer);
       connections.delete(connection);
@@ -100,7 +102,8 @@ export function createFront(parts: FrontParts) {
   /** Closes a connection gracefully, unless it has become one of HTTP/2. */
   function close(connection: AnyConnection, grace: CloseGrace): void {
     if (!connections.has(connection)) return;
-    if (connection instanceof Http2Connection) connection.closeGracefully(grace.idleMs);
+    // GOAWAY announces the end of an idle connection, too.
+    if (connection instanceof Http2Connection) connection.closeGracefully(grace.announceMs ? 0 : grace.idleMs);
     else closeGracefully(connection, grace);
   }
 

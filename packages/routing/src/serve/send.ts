@@ -74,7 +74,7 @@ function forwardTo(request: RoutedRequest, upstream: Upstream): void {
 
 function limitStream(request: RoutedRequest, policy: StreamPolicy): void {
   request.streamLimits = streamLimitsOf(policy, request.head.headers);
-  if (policy.idleMs !== undefined) suspendIdleTimeout(request.req, request.res);
+  if (policy.idleMs !== undefined) suspendIdleTimeout(request.req, request.res, policy.idleMs);
 }
 
 /** Sends an upgrade upstream, or responds if it is not allowed or cannot be sent. */
@@ -151,7 +151,7 @@ function limitUpgrade(request: RoutedRequest, policy: StreamPolicy | undefined, 
     ? streamLimitsOf(policy, request.head.headers)
     : { idleMs: undefined, durationMs: 0 };
   request.streamLimits = { idleMs: idleMs ?? idleLimitOf(socket), durationMs };
-  suspendIdleTimeout(request.req, request.res);
+  suspendIdleTimeout(request.req, request.res, request.streamLimits.idleMs);
 }
 
 /** Ends a response that pauses for too long, or whose client has left: nothing else reads the connection of the client. */

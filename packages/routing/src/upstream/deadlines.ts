@@ -70,11 +70,12 @@ export class Deadline {
     this.#queue = queue;
   }
 
-  /** Restarts the time limit, unless it has ended. */
-  restart(): void {
-    if (!this.#waiting) return;
+  /** Restarts the time limit. Returns false if it has ended. */
+  restart(): boolean {
+    if (!this.#waiting) return false;
     this.#queue.remove(this);
     this.#queue.add(this, performance.now());
+    return true;
   }
 
   cancel(): void {

@@ -108,6 +108,28 @@ describeParsers('slow clients', () => {
     await serving.close();
   });
 
+  it('announces the end of the life of a connection with its next response', async () => {
+    const limits = { ...LIMITS, maxConnectionDurationMs: 100, drainTimeoutMs: 60_000 };
+    const serving = await serve((_req, res) => res.end('ok'), { limits });
+    const client = await open(serving.port);
+    client.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect(await client.until('\r\n\r\nok')).to.match(/connection: keep-alive/i);
+    const since = performance.now();
+    await until(() => performance.now() - since > 200);
+    client.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await client.closed;
+    expect(client.text().split('\r\n\r\nok')[1]).to.match(/connection: close/i);
+    await serving.close();
+  });
+
+  it('closes a connection without a request at the end of its life and of the drain time', async () => {
+    const serving = await serve(() => {}, { limits: { ...LIMITS, maxConnectionDurationMs: 20, drainTimeoutMs: 50 } });
+    const client = await open(serving.port);
+    await client.closed;
+    expect(client.text()).to.equal('');
+    await serving.close();
+  });
+
   it('closes a connection after the requests it is allowed', async () => {
     const serving = await serve((_req, res) => res.end('ok'), { limits: { ...LIMITS, maxRequestsPerConnection: 2 } });
     const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';

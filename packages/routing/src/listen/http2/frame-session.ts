@@ -16,7 +16,6 @@ import type { ServerSession, SessionObserver } from './server-session.ts';
 
 /** Responses that wait for a client that does not read, in bytes: further requests would make them grow without limit. */
 const MAX_WAITING_BYTES = 1024 * 1024;
-const PING = '\0\0\0\0\0\0\0\0';
 const PREFACE = Buffer.from(frames.PREFACE, 'latin1');
 
 export interface FrameSessionOptions extends EndpointOptions {
@@ -114,7 +113,7 @@ export class FrameSession extends FrameEndpoint<FrameServerStream> implements Se
     // Requests that are on their way are served, until the client knows (RFC 9113 6.8).
     this.#isAnnounced = true;
     this.sendGoaway(NO_ERROR, frames.LAST_STREAM_ID);
-    this.send(frameHead(PING.length, frames.PING, 0, 0) + PING);
+    this.sendPing();
     this.#announceTimer = startTimer(() => this.#refuseLater(), this.#options.closeDelayMs).unref();
   }
 

@@ -196,7 +196,12 @@ class Exchange implements Http2Exchange {
   readonly #serve: Http2Serve;
   readonly #response: Http2Response;
   readonly #startedAt = performance.now();
-  readonly #idle: Deadline | undefined;
+  readonly #deadlines: Deadlines;
+  #idle: Deadline | undefined;
+  /** Maximum time in which a complete response makes no progress; 0 is no limit. */
+  #flushMs: number;
+  /** Bytes of the response that were sent when that time began. */
+  #sentBytes = 0;
   readonly #whole: Deadline | undefined;
   /** The client has ended the request before its response. */
   #isReset = false;
@@ -212,8 +217,10 @@ class Exchange implements Http2Exchange {
     this.res = this.#response as unknown as ServerResponse;
     const { streamIdleTimeoutMs, requestTimeoutMs } = limits;
     const { deadlines } = parts;
+    this.#deadlines = deadlines;
+    this.#flushMs = streamIdleTimeoutMs;
     if (streamIdleTimeoutMs > 0) {
-      this.#idle = deadlines.start({ expire: this.#expire }, streamIdleTimeoutMs, this.#startedAt);
+      this.#idle = deadlines.start({ expire: this.#expireIdle }, streamIdleTimeoutMs, this.#startedAt);
     }
     if (requestTimeoutMs > 0 && !this.req.complete) {
       this.#whole = deadlines.start({ expire: this.#expire }, requestTimeoutMs, this.#startedAt);
@@ -233,7 +240,14 @@ class Exchange implements Http2Exchange {
   }
 
   onProgress(): void {
-    this.#idle?.restart();
+    // A client that only sends the rest of its request does not receive the response.
+    if (!this.#response.writableEnded) this.#idle?.restart();
+  }
+
+  onEnded(): void {
+    if (this.#idle?.restart() === true || this.#flushMs === 0) return;
+    // The timeout was suspended, or has expired: this is its response.
+    this.#limitFlush();
   }
 
   onFrame(bytes: number): void {
@@ -245,8 +259,9 @@ class Exchange implements Http2Exchange {
     else if (change < 0) this.#stream.consumed!(-change);
   }
 
-  onSuspend(): void {
+  onSuspend(flushMs: number): void {
     this.#idle?.cancel();
+    if (flushMs > 0) this.#flushMs = flushMs;
   }
 
   onUploadStopped(): void {
@@ -274,6 +289,17 @@ class Exchange implements Http2Exchange {
     this.#isReset = true;
     process.nextTick(destroyStream, this.#stream);
   };
+
+  readonly #expireIdle = (): void => {
+    // The client may receive a long response slowly.
+    if (this.#response.sentBytes > this.#sentBytes) this.#limitFlush();
+    else this.#expire();
+  };
+
+  #limitFlush(): void {
+    this.#sentBytes = this.#response.sentBytes;
+    this.#idle = this.#deadlines.start({ expire: this.#expireIdle }, this.#flushMs, performance.now());
+  }
 
   readonly #expire = (): void => {
     const code = this.req.complete ? 'ERR_ROUTING_STREAM_TIMEOUT' : 'ERR_ROUTING_REQUEST_TIMEOUT';

@@ -12,10 +12,12 @@ type Chunk = string | Uint8Array;
 
 /** Called with the events of a response that its connection observes. */
 export interface ResponseObserver {
-  /** More of the response was written or sent. */
+  /** The response goes on: its client has received what was written before. */
   onProgress(): void;
-  /** The handler limits the pauses of the stream itself. */
-  onSuspend(): void;
+  /** The handler limits the pauses of the stream itself, until the response has ended: then its rest must be sent in this time. */
+  onSuspend(flushMs: number): void;
+  /** The response is complete; its rest may wait for the client. */
+  onEnded(): void;
   /** The response is complete, and the rest of the request is not read: the stream is reset. */
   onUploadStopped(): void;
 }
@@ -50,6 +52,7 @@ export class Http2Response extends Stream {
   /** The rest of the request is not wanted behind the end of the response. */
   #stopsUpload = false;
   #waitsForDrain = false;
+  #writtenBytes = 0;
 
   constructor(req: Http2Request) {
     super();
@@ -89,6 +92,11 @@ export class Http2Response extends Stream {
 
   get writableLength(): number {
     return this.stream.writableLength;
+  }
+
+  /** Bytes of the body that the flow control of the client has let through. */
+  get sentBytes(): number {
+    return this.#writtenBytes - this.stream.writableLength;
   }
 
   get writableNeedDrain(): boolean {
@@ -154,11 +162,12 @@ export class Http2Response extends Stream {
     const { encoding, written } = optionsOf(rest);
     if (this.#isEnded) throw Object.assign(new Error('write after end'), { code: 'ERR_STREAM_WRITE_AFTER_END' });
     this.#sendHead(false);
-    this.#observer?.onProgress();
+    if (this.stream.writableLength === 0) this.#observer?.onProgress();
     if (this.#isBodiless || this.destroyed) {
       if (written) process.nextTick(written);
       return true;
     }
+    this.#writtenBytes += chunk.length;
     const more = this.stream.write(chunk, encoding, written);
     if (!more && !this.#waitsForDrain) {
       this.#waitsForDrain = true;
@@ -173,18 +182,21 @@ export class Http2Response extends Stream {
     const { encoding, written: callback } = optionsOf(chunk === undefined ? written : written.slice(1));
     if (callback) this.once('finish', callback);
     if (this.#isEnded) return this;
-    this.#observer?.onProgress();
     const isEmpty = chunk === undefined || chunk.length === 0;
     if (!this.#isHeadWritten) this.writeHead(this.statusCode);
     if (this.#head && !this.#trailers && !isEmpty) this.#addLength(Buffer.byteLength(chunk, encoding));
     this.#isEnded = true;
+    this.#observer?.onEnded();
     const endsWithHead = this.#head !== undefined && (isEmpty || this.#isBodiless) && !this.#trailers;
     this.#sendHead(endsWithHead);
     if (this.destroyed) return this;
     // The rest of an upload is not needed once the response is sent.
     if (!this.req.complete && !this.req.isTunnel) this.stream.once('finish', this.#stopUpload);
     if (isEmpty || this.#isBodiless) this.stream.end();
-    else this.stream.end(chunk, encoding);
+    else {
+      this.#writtenBytes += chunk.length;
+      this.stream.end(chunk, encoding);
+    }
     return this;
   }
 
@@ -220,9 +232,9 @@ export class Http2Response extends Stream {
 
   uncork(): void {}
 
-  /** Turns off the idle timeout of the listener for this stream. */
-  suspendIdleTimeout(): void {
-    this.#observer?.onSuspend();
+  /** Turns off the idle timeout of the listener for this stream, until its rest is to be sent in `flushMs`; 0: in the time of the listener. */
+  suspendIdleTimeout(flushMs: number): void {
+    this.#observer?.onSuspend(flushMs);
   }
 
   /** The stream is closed: nothing more is sent. */
