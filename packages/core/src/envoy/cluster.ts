@@ -237,6 +237,15 @@ function http2Options(spec: Spec, isServed: boolean): EnvoyMessage {
     'initialConnectionWindowSize',
     'overrideStreamErrorOnInvalidHttpMessage',
   ]);
-  // 0 is no limit, which Envoy expresses by its absence.
-  return message({ max_concurrent_streams: isServed ? streams || undefined : streams, ...windows });
+  const { connectionKeepalive: keepalive } = spec;
+  return message({
+    // 0 is no limit, which Envoy expresses by its absence.
+    max_concurrent_streams: isServed ? streams || undefined : streams,
+    ...windows,
+    // Envoy requires the timeout. It checks connections only at intervals.
+    connection_keepalive: keepalive?.interval && {
+      interval: protoDuration(keepalive.interval),
+      timeout: protoDuration(keepalive.timeout ?? DEFAULTS.http2PingTimeout),
+    },
+  });
 }

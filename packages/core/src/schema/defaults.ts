@@ -56,4 +56,6 @@ export const DEFAULTS = {
   http2StreamWindow: 262_144,
   /** `initialConnectionWindowSize` of an Upstream, in bytes. */
   http2ConnectionWindow: 16_777_216,
+  /** `connectionKeepalive.timeout` of an Upstream. */
+  http2PingTimeout: '10s',
 } as const;

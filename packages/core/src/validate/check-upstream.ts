@@ -27,6 +27,7 @@ export const checkUpstream: Check<UpstreamSpec> = (spec, at) => {
       httpConnectSslConfig: checkUpstreamSslConfig,
       loadBalancerConfig: checkLoadBalancer,
       failover: checkFailover,
+      connectionKeepalive: checkKeepalive,
       healthChecks: checkHealthChecks,
       outlierDetection: checkOutlierDetection,
     }),
@@ -53,6 +54,13 @@ const checkHost: Check<StaticHost> = ({ addr, port, loadBalancingWeight: weight,
   ]),
   ...within(healthCheckConfig, [...at, 'healthCheckConfig'], checkHostHealthCheck),
 ];
+
+const checkKeepalive: Check<NonNullable<UpstreamSpec['connectionKeepalive']>> = (keepalive, at) =>
+  (['interval', 'timeout'] as const).flatMap((name) => {
+    const written = keepalive[name];
+    const isTooShort = written !== undefined && parseDuration(written) < 1;
+    return invalid(isTooShort && `${name} must be at least 1ms, got ${written}`, [...at, name]);
+  });
 
 const HTTP1 = 'h2 is not offered without useHttp2: requests are sent over HTTP/1.1';
 

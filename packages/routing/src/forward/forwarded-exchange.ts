@@ -280,7 +280,7 @@ export class ForwardedExchange extends UpstreamExchange {
   }
 
   #limited({ code, flags, details }: ReachedLimit): void {
-    this.leave();
+    this.leaveLate();
     const failure = failureOf(code);
     // The client is late, not the upstream, if its request is not complete.
     this.fail({ failure: this.#req.complete ? failure : { ...failure, status: 408 }, flags, details });

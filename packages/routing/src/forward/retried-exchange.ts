@@ -115,7 +115,7 @@ export class RetriedExchange extends ForwardedExchange {
     // The limit begins when the request is complete.
     if (this.waitsForClient) return this.#limitTry();
     this.cluster.stats.rqPerTryTimeout.value++;
-    this.leave();
+    this.leaveLate();
     this.fail(tryTimeout(this.#retries.policy.perTryTimeoutMs!));
   };
 

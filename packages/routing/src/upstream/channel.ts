@@ -42,6 +42,8 @@ export interface Channel extends ChannelProgress {
   detachBuffer(): void;
   /** Released by its user. */
   leave(): void;
+  /** Released because the response is late: the connection may be dead. */
+  leaveLate(): void;
   /** Released during a response that is not read further. */
   abandon(): void;
 }

@@ -8,6 +8,7 @@ import {
 } from '@edge-gateway/core';
 import type { CircuitBreakers } from './circuit-breakers.ts';
 import { compileKeepAlive } from './connect/keep-alive.ts';
+import type { PingSettings } from './http2/ping-check.ts';
 
 /** Default time limit of an exchange, in milliseconds. */
 export const DEFAULT_TIMEOUT_MS = parseDuration(DEFAULTS.routeTimeout);
@@ -18,6 +19,7 @@ const DEFAULT_CONNECT_TIMEOUT_MS = parseDuration(DEFAULTS.connectTimeout);
 const DEFAULT_IDLE_TIMEOUT_MS = 3_600_000;
 
 const DEFAULT_MAX_HEADERS = 100;
+const PING_TIMEOUT_MS = delayOf(DEFAULTS.http2PingTimeout);
 
 /** Bounds of the connections to one endpoint. */
 export type ConnectionSettings = Readonly<ReturnType<typeof connectionSettings>>;
@@ -53,6 +55,10 @@ export function connectionSettings({ spec }: SnapshotUpstream, { maxPending }: C
       maxStreams: spec.maxConcurrentStreams || Infinity,
       /** True if an invalid response ends its stream only, and not the connection. */
       endsOnlyStream: spec.overrideStreamErrorOnInvalidHttpMessage === true,
+      pings: {
+        intervalMs: delayOf(spec.connectionKeepalive?.interval) ?? 0,
+        timeoutMs: delayOf(spec.connectionKeepalive?.timeout) || PING_TIMEOUT_MS,
+      } satisfies PingSettings,
     },
     /** Version of the PROXY header that connections begin with, if any. */
     proxyProtocol: spec.proxyProtocolVersion,

@@ -13,6 +13,8 @@ import { isEmptyBody } from './framing.ts';
 
 /** How often a request is sent again because its host did not process it: a server may close many connections one after the other. */
 const MAX_UNPROCESSED = 3;
+/** A client that gives up after this time, in milliseconds, may have waited for a connection that is dead. */
+const LATE_MS = 1000;
 
 /** A request to a host, and the time limit for its response. */
 export interface UpstreamRequest extends ChannelRequest {
@@ -119,7 +121,14 @@ export abstract class UpstreamExchange implements ChannelUser, Limited {
 
   /** Releases the connection, or stops waiting for one. */
   protected leave(): void {
-    if (this.connection) this.connection.leave();
+    if (!this.connection) this.#pool?.cancel(this);
+    else if (performance.now() - this.#attemptedAt >= LATE_MS) this.connection.leaveLate();
+    else this.connection.leave();
+  }
+
+  /** Does so after a time limit: the connection may be dead. */
+  protected leaveLate(): void {
+    if (this.connection) this.connection.leaveLate();
     else this.#pool?.cancel(this);
   }
 
@@ -185,7 +194,7 @@ export abstract class UpstreamExchange implements ChannelUser, Limited {
     this.cluster.stats.rqTimeout.value++;
     this.host.rqTimeout++;
     const cause = `no response in ${this.#request!.timeoutMs} ms`;
-    this.leave();
+    this.leaveLate();
     this.fail({
       failure: failureOf('ERR_ROUTING_UPSTREAM_TIMEOUT'),
       flags: 'UT',
@@ -225,7 +234,7 @@ export abstract class UpstreamExchange implements ChannelUser, Limited {
 
   #outlived(): void {
     this.cluster.stats.rqMaxDuration.value++;
-    this.leave();
+    this.leaveLate();
     this.fail({
       failure: failureOf('ERR_ROUTING_UPSTREAM_DURATION'),
       flags: 'UMSDR',

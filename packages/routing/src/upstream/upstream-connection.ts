@@ -142,6 +142,10 @@ export class Connection implements Channel, ResponseSink {
     else if (this.#socket) this.#release();
   }
 
+  leaveLate(): void {
+    this.leave();
+  }
+
   /** Released during a response that is not read further: reused if all of it has arrived with its head, closed otherwise. */
   abandon(): void {
     this.#user = undefined;

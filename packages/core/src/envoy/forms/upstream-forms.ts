@@ -66,6 +66,7 @@ export const UPSTREAM_FORMS: Forms<UpstreamSpec> = {
   initialConnectionWindowSize: 'yes',
   maxConcurrentStreams: 'yes',
   overrideStreamErrorOnInvalidHttpMessage: 'yes',
+  connectionKeepalive: 'yes',
   healthChecks: HEALTH_CHECK,
   outlierDetection: 'yes',
   failover: 'yes',

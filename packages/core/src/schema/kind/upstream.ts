@@ -81,6 +81,15 @@ const fields = f.block(f.oneOf(Object.keys(UPSTREAM_TYPES)), {
   overrideStreamErrorOnInvalidHttpMessage: f.flag(
     'HTTP/2: an invalid response ends only its stream. Default: its connection accepts no further requests and closes after the last one.',
   ),
+  connectionKeepalive: f.group(
+    'HTTP/2: checks by PING that the server still responds. Without `interval`, a connection is checked only when a request on it reached a time limit. A silent one gets no further requests meanwhile.',
+    {
+      interval: f.duration('Interval between checks, at least 1ms. Default: none.'),
+      timeout: f.duration('Maximum time for the response, at least 1ms; then the connection is closed.', {
+        default: DEFAULTS.http2PingTimeout,
+      }),
+    },
+  ),
   healthChecks: f.list(HealthCheck, 'Active health checks of the hosts; at most one.'),
   outlierDetection: f.of(OutlierDetection, 'Ejects hosts that fail.'),
   failover: f.of(

@@ -111,7 +111,9 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
       uri: f.flag('The URIs, as `URI`.'),
     },
   ),
-  maxConnectionDuration: f.duration('Maximum lifetime of a connection. Default: no limit.'),
+  maxConnectionDuration: f.duration(
+    'Maximum lifetime of a connection. Then its next response has `connection: close`, or it gets GOAWAY; it closes after the requests in progress, over HTTP/1.1 also after `drainTimeout` without a request. Default: no limit.',
+  ),
   maxStreamDuration: f.duration('Maximum duration of a stream, then 408 or 504. Default: no limit.'),
   maxRequestsPerConnection: f.uint32('Requests after which a connection is closed. Default: no limit.'),
   headersWithUnderscoresAction: f.choice(

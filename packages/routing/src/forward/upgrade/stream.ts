@@ -90,7 +90,7 @@ function send(
     if (events.accepts(response.status)) events.onTunnel(response, stream);
     else events.onResponse(relayed(response, stream));
   });
-  return () => stream.close(CANCEL);
+  return () => channel.cancelTunnel();
 }
 
 /** Relays a response body from a stream. */

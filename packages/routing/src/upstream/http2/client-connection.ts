@@ -5,6 +5,8 @@ export interface ConnectionObserver {
   /** Settings of the peer arrived; `maxStreams` is undefined if it sets no limit. */
   onSettings(maxStreams: number | undefined, acceptsWebSockets: boolean): void;
   onGoaway(code: number, lastId: number): void;
+  /** The peer has confirmed a `PING`. */
+  onPong(): void;
   /** Called once; `error` if it was not closed in order. */
   onClose(error: Error | undefined): void;
 }
@@ -69,6 +71,8 @@ export interface ClientConnection {
   request(observer: StreamObserver, headers: readonly string[], options: RequestOptions): ClientStream;
   /** Opens a stream that its user reads and writes directly. Only connections of `node:http2` have it. */
   openTunnel?(headers: readonly string[]): ClientHttp2Stream;
+  /** Sends a `PING`. */
+  ping(): void;
   /** Closes the connection in order, when no streams are open. */
   close(): void;
   destroy(error?: Error): void;

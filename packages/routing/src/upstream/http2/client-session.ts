@@ -36,6 +36,7 @@ interface OtherOptions {
 export class NodeConnection implements ClientConnection {
   readonly isExhausted = false;
   readonly #session: ClientHttp2Session;
+  readonly #onPong: (error: Error | null) => void;
 
   /** Starts HTTP/2 on an open connection. */
   constructor(socket: Socket, scheme: 'http' | 'https', settings: ConnectionSettings, observer: ConnectionObserver) {
@@ -47,6 +48,7 @@ export class NodeConnection implements ClientConnection {
     );
     session.on('goaway', (code, lastId) => observer.onGoaway(code, lastId));
     session.on('close', () => observer.onClose(error));
+    this.#onPong = (reason) => reason ?? observer.onPong();
   }
 
   get destroyed(): boolean {
@@ -70,6 +72,10 @@ export class NodeConnection implements ClientConnection {
 
   openTunnel(headers: readonly string[]): ClientHttp2Stream {
     return this.#session.request(headers as string[], WITH_BODY);
+  }
+
+  ping(): void {
+    if (!this.#session.destroyed) this.#session.ping(this.#onPong);
   }
 
   close(): void {

@@ -61,6 +61,10 @@ export class FrameConnection extends FrameEndpoint<FrameStream> implements Clien
     return stream;
   }
 
+  ping(): void {
+    if (!this.destroyed && !this.isClosing) this.sendPing();
+  }
+
   close(): void {
     if (this.destroyed || this.isClosing) return;
     this.sayGoodbye(NO_ERROR);
@@ -104,6 +108,10 @@ export class FrameConnection extends FrameEndpoint<FrameStream> implements Clien
     // The others may still be completed, also after an error.
     for (const stream of this.streams.values()) if (stream.id > lastId) stream.refuse();
     if (this.streams.size === 0) this.close();
+  }
+
+  protected override onPong(): void {
+    this.#observer.onPong();
   }
 
   protected onEnd(error: Error | undefined): void {

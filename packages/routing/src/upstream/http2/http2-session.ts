@@ -18,12 +18,14 @@ import type {
 } from './client-connection.ts';
 import { NodeConnection } from './client-session.ts';
 import { FrameConnection } from './frame-connection.ts';
+import { PingCheck, type PingedConnection } from './ping-check.ts';
 import { sessionError, type Goaway } from './stream-errors.ts';
 import { MAX_HEADER_LIST_BYTES } from './stream-head.ts';
 import { UpstreamStream, type StreamSession } from './upstream-stream.ts';
 
 /** Maximum time that a peer has to end its side of a connection that is being closed, in milliseconds. */
 const CLOSE_MS = 1000;
+const SETTINGS_ACK_BYTES = 9;
 
 /** Why a session could not be used. */
 export interface SessionFailure {
@@ -52,7 +54,7 @@ export interface SessionOwner {
 }
 
 /** One HTTP/2 connection to a host. It is ready when the settings of the peer have arrived, and allow streams. */
-export class Http2Session implements StreamSession {
+export class Http2Session implements StreamSession, PingedConnection {
   readonly client: ClientAddresses | undefined;
   /** This side of the connection; unknown over a Unix socket. */
   local: LocalEnd | undefined;
@@ -74,6 +76,11 @@ export class Http2Session implements StreamSession {
   #session: ClientConnection | undefined;
   #isDraining = false;
   #isClosed = false;
+  /** A request was not answered, and nothing was received since: no further streams are opened until the peer responds. */
+  #isSuspect = false;
+  #pings: PingCheck | undefined;
+  /** Where this class sees them. */
+  #receivedBytes = 0;
   #maxStreams: number;
   #hasSettings = false;
   #settingsTimer: NodeJS.Timeout | undefined;
@@ -94,6 +101,7 @@ export class Http2Session implements StreamSession {
     const buffer = this.#buffer;
     if (!buffer) return undefined;
     const callback = (bytes: number, into: Uint8Array): true => {
+      this.#receivedBytes += bytes;
       this.#frames?.read(into as Buffer, bytes);
       return true;
     };
@@ -106,7 +114,12 @@ export class Http2Session implements StreamSession {
 
   /** Number of further streams that may be opened now. */
   get free(): number {
-    return this.isReady && !this.#isDraining && !this.isClosed ? this.#maxStreams - this.active : 0;
+    const isUsable = this.isReady && !this.#isDraining && !this.#isSuspect && !this.isClosed;
+    return isUsable ? this.#maxStreams - this.active : 0;
+  }
+
+  get receivedBytes(): number {
+    return this.#buffer ? this.#receivedBytes : (this.#socket?.bytesRead ?? 0);
   }
 
   get isClosed(): boolean {
@@ -161,6 +174,31 @@ export class Http2Session implements StreamSession {
     this.#closeTimer = setTimeout(() => this.#socket!.destroy(), CLOSE_MS);
   }
 
+  leftUnanswered(bytesBefore: number): void {
+    if (this.isClosed) return;
+    // The settings of this side are confirmed after the first request was sent.
+    if (this.receivedBytes - bytesBefore <= SETTINGS_ACK_BYTES) this.onDoubt();
+    this.#pings?.start();
+  }
+
+  ping(): void {
+    this.#session?.ping();
+  }
+
+  onDoubt(): void {
+    this.#isSuspect = true;
+  }
+
+  onResponsive(): void {
+    if (!this.#isSuspect || this.#isClosed) return;
+    this.#isSuspect = false;
+    if (!this.#isDraining) this.#owner.available(this);
+  }
+
+  onSilent(error: Error): void {
+    this.#session?.destroy(error);
+  }
+
   protocolViolated(): void {
     if (!this.#owner.settings.http2.endsOnlyStream) this.drain();
   }
@@ -179,7 +217,8 @@ export class Http2Session implements StreamSession {
     this.#socket = socket;
     if (socket.localAddress !== undefined) this.local = localEndOf(socket);
     const session = (this.#session = this.#start(socket));
-    const { connectTimeoutMs } = this.#owner.settings;
+    const { connectTimeoutMs, http2 } = this.#owner.settings;
+    this.#pings = new PingCheck(this, http2.pings);
     this.#settingsTimer = startTimer(() => {
       const missing = this.#hasSettings ? 'the server still allows no streams' : 'no HTTP/2 settings';
       const reason = new Error(`${missing} after ${connectTimeoutMs} ms`);
@@ -195,6 +234,7 @@ export class Http2Session implements StreamSession {
         this.#settle(maxStreams);
       },
       onGoaway: (code, lastId) => this.#onGoaway(code, lastId),
+      onPong: () => this.#pings?.confirmed(),
       onClose: (error) => this.#end(sessionError(error, this.goaway?.code)),
     };
     if (!this.#buffer) return new NodeConnection(socket, scheme, settings, observer);
@@ -261,6 +301,7 @@ export class Http2Session implements StreamSession {
     clearTimeout(this.#settingsTimer);
     clearTimeout(this.#closeTimer);
     this.#idle.stop();
+    this.#pings?.stop();
     this.#stopStreams();
     if (this.#socket) {
       this.#countBytes();

@@ -26,6 +26,8 @@ export interface StreamSession {
   readonly active: number;
   readonly goaway: Goaway | undefined;
   readonly isClosed: boolean;
+  /** Number of received bytes. */
+  readonly receivedBytes: number;
   readonly stats: ClusterStats;
   /** True if the peer accepts WebSockets (RFC 8441). */
   readonly acceptsWebSockets: boolean;
@@ -33,6 +35,8 @@ export interface StreamSession {
   openTunnel(headers: readonly string[]): ClientHttp2Stream;
   /** Flushes a stream when everything that was received with the head of its response was passed on. */
   flushLater(stream: UpstreamStream): void;
+  /** A stream has waited in vain; `bytesBefore` were received when it began. The peer is asked whether it is still there. */
+  leftUnanswered(bytesBefore: number): void;
   /** The peer sent an invalid response: the connection is closed after its other streams, unless only the stream has to end. */
   protocolViolated(): void;
   /** A stream ended; `wasSent` if it was opened. */
@@ -51,6 +55,8 @@ export class UpstreamStream implements Channel, StreamObserver {
   #method = '';
   #error: Error | undefined;
   #interim = 0;
+  /** What the session had received when the request was sent. */
+  #bytesBefore = 0;
   /** The head of the final response was passed on. */
   #begun = false;
   /** The first part of the body, until the end of the turn: a small response is then passed on as a whole. */
@@ -75,6 +81,7 @@ export class UpstreamStream implements Channel, StreamObserver {
 
   write(method: string, head: PreparedHead, body: Buffer | RequestBody | undefined): void {
     this.sent = true;
+    this.#bytesBefore = this.#session.receivedBytes;
     this.#method = method;
     let stream: ClientStream;
     try {
@@ -103,6 +110,7 @@ export class UpstreamStream implements Channel, StreamObserver {
    */
   openTunnel(head: PreparedHead): ClientHttp2Stream {
     this.sent = true;
+    this.#bytesBefore = this.#session.receivedBytes;
     this.#user = undefined;
     let stream: ClientHttp2Stream;
     try {
@@ -149,6 +157,17 @@ export class UpstreamStream implements Channel, StreamObserver {
   leave(): void {
     this.#release();
     this.#reset(constants.NGHTTP2_CANCEL);
+  }
+
+  leaveLate(): void {
+    if (this.sent) this.#session.leftUnanswered(this.#bytesBefore);
+    this.leave();
+  }
+
+  /** The stream of a tunnel is given up before it is open. */
+  cancelTunnel(): void {
+    this.#session.leftUnanswered(this.#bytesBefore);
+    this.#stream!.close(constants.NGHTTP2_CANCEL);
   }
 
   abandon(): void {

@@ -101,6 +101,7 @@ async function open(upstream: FrameUpstream, firstId?: number, maxHeaderFields?:
     const observer = {
       onSettings: () => resolve(),
       onGoaway: (code: number, lastId: number) => void goaways.push([code, lastId]),
+      onPong: () => {},
       onClose: (error: Error | undefined) => close(error),
     };
     const options = {
