@@ -127,6 +127,7 @@ async function authorize(
   facts.requestChanges.push(...(decision.requestChanges ?? []));
   facts.responseChanges.push(...(decision.responseChanges ?? []));
   facts.hiddenCookies = hidden;
+  facts.isGuarded = true;
   if (decision.claims) facts.identity = identityFrom(issuer, decision.claims);
   facts.logoutPath = decision.logoutPath;
   return undefined;

@@ -47,6 +47,8 @@ export class Facts {
   upstream = '';
   /** The identity of the client; `undefined` before a handler authenticated the request. */
   identity: Identity | undefined = undefined;
+  /** True once a policy that restricts access has let the request pass: the response may be for this client only. */
+  isGuarded = false;
   /** Logout path of the user; `undefined` without a login. */
   logoutPath: string | undefined = undefined;
   readonly requestChanges: HeaderChange[] = [];

@@ -35,6 +35,7 @@ export function record(granted: AuthAllowed, facts: Facts, settings: AuthSetting
   facts.requestChanges.push(...requestChanges);
   facts.responseChanges.push(...responseChanges);
   facts.path = changeQuery(facts.path, queryChanges);
+  facts.isGuarded = true;
   if (granted.identity) facts.identity = granted.identity;
   if (granted.logoutPath !== undefined) facts.logoutPath = granted.logoutPath;
   recordMetadata(metadata, facts);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import { isIdentityHeader, type Facts, type Route, type Scope } from '@edge-gateway/core';
+import { type Facts, type Route, type Scope } from '@edge-gateway/core';
 
 /** Options of a route that restrict access. */
 const GUARDS = ['extauth', 'jwt', 'jwtStaged', 'jwtProvidersStaged', 'rbac'] as const;
@@ -15,9 +15,9 @@ export function isGuarded({ virtualHost, route }: Pick<Scope, 'virtualHost' | 'r
   });
 }
 
-/** Returns true for a request with credentials, a client certificate, or an identity header of an earlier policy. */
+/** Returns true for a request with credentials or a client certificate, or that a policy has authenticated or allowed. */
 export function carriesIdentity(req: IncomingMessage, facts: Facts): boolean {
+  if (facts.identity !== undefined || facts.isGuarded) return true;
   if (facts.header('authorization') !== undefined || facts.header('cookie') !== undefined) return true;
-  if (facts.claims.size > 0 || (req.socket as TLSSocket).authorized === true) return true;
-  return facts.requestChanges.some(({ op, name }) => op !== 'remove' && isIdentityHeader(name));
+  return (req.socket as TLSSocket).authorized === true;
 }

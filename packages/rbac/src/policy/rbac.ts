@@ -36,6 +36,7 @@ function compileRbac(block: Rbac, context: Context, scope?: Scope): Handler | un
     const decision = decide({ method: facts.method, path: facts.path, claims: facts.claims });
     if (decision.allowed) {
       allowed.value++;
+      facts.isGuarded = true;
       return next();
     }
     denied.value++;
