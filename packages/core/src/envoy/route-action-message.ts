@@ -152,7 +152,9 @@ function upgrades(list: Route['options']['upgrades'] = []): EnvoyMessage[] {
   return list.flatMap(({ websocket, connect, connectTerminate }) => [
     ...(websocket ? [{ upgrade_type: 'websocket', enabled: websocket.enabled ?? true }] : []),
     ...(connect ? [{ upgrade_type: 'CONNECT', enabled: connect.enabled ?? true }] : []),
-    ...(connectTerminate ? [{ upgrade_type: 'CONNECT', connect_config: {} }] : []),
+    ...(connectTerminate
+      ? [{ upgrade_type: 'CONNECT', enabled: connectTerminate.enabled ?? true, connect_config: {} }]
+      : []),
   ]);
 }
 

@@ -84,7 +84,7 @@ function isGrpcStatus(status: unknown): boolean {
 }
 
 const checkComparison: Check<NonNullable<AccessLogFilter['statusCodeFilter']>> = ({ comparison }, at) =>
-  invalid(comparison?.value?.defaultValue === undefined && 'the filter has no comparison', at, {
+  invalid(!(comparison?.value && Object.keys(comparison.value).length > 0) && 'the filter has no comparison', at, {
     hint: 'comparison.value.defaultValue',
   });
 

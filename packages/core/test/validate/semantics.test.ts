@@ -62,6 +62,46 @@ describe('checks beyond the schema', () => {
       virtualService('    domains: ["", 5]\n'),
       ['6:19 WRONG_TYPE spec.virtualHost.domains[1]'],
     ],
+    ['a single empty domain', virtualService("    domains: ['']\n"), ['6:15 EMPTY_DOMAIN spec.virtualHost.domains[0]']],
+    [
+      'paths of rewrites and redirects, and their queries',
+      virtualService(
+        [
+          '    routes:',
+          "      - { redirectAction: { prefixRewrite: '/w?fixed=1' }, matchers: [{ prefix: / }] }",
+          "      - { redirectAction: { pathRedirect: '/w?a b' }, matchers: [{ prefix: / }] }",
+          "      - { redirectAction: { prefixRewrite: '/w//x?fixed=1' }, matchers: [{ prefix: / }] }",
+          "      - { redirectAction: { prefixRewrite: '/w?a#b' }, matchers: [{ prefix: / }] }",
+        ].join('\n'),
+      ),
+      [
+        '8:29 INVALID_PATH spec.virtualHost.routes[1].redirectAction.pathRedirect',
+        '9:29 INVALID_PATH spec.virtualHost.routes[2].redirectAction.prefixRewrite',
+        '10:29 INVALID_PATH spec.virtualHost.routes[3].redirectAction.prefixRewrite',
+      ],
+    ],
+    [
+      'a host that the request names, by default',
+      virtualService(
+        '    routes:\n      - matchers: [{ prefix: / }]\n        routeAction: { dynamicForwardProxy: {} }\n        options: { upgrades: [{ connectTerminate: { enabled: true } }] }\n',
+      ),
+      [],
+    ],
+    [
+      'filters of access logs without a number',
+      gateway(
+        [
+          '  bindPort: 8080',
+          '  httpGateway: {}',
+          '  options:',
+          '    accessLoggingService:',
+          '      accessLog:',
+          '        - { fileSink: { path: /dev/stdout }, filter: { statusCodeFilter: { comparison: { value: { runtimeKey: a } } } } }',
+          '        - { fileSink: { path: /dev/stdout }, filter: { durationFilter: { comparison: { value: {} } } } }',
+        ].join('\n'),
+      ),
+      ['11:56 INVALID_ACCESS_LOG spec.options.accessLoggingService.accessLog[1].filter.durationFilter'],
+    ],
     [
       'a matcher without a path',
       virtualService(

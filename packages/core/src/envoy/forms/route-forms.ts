@@ -75,6 +75,12 @@ const HEADERS: Forms<NonNullable<WeightedDestinationOptions['headerManipulation'
   responseHeadersToRemove: 'yes',
 };
 
+/** Envoy would put the rest of the path after the query. */
+const PREFIX: Condition<string> = {
+  when: 'without a query',
+  holds: (prefix) => !prefix.includes('?'),
+};
+
 /** What Envoy expresses of the options of a weighted destination. */
 export const DESTINATION_FORMS: Forms<WeightedDestinationOptions> = {
   headerManipulation: HEADERS,
@@ -109,7 +115,7 @@ export const ROUTE_FORMS: Forms<RouteOptions> = {
   timeout: 'yes',
   idleTimeout: 'yes',
   maxStreamDuration: 'yes',
-  prefixRewrite: 'yes',
+  prefixRewrite: PREFIX,
   regexRewrite: 'yes',
   hostRewrite: 'yes',
   autoHostRewrite: 'yes',
@@ -158,7 +164,7 @@ export const MATCHER_FORMS: Forms<Matcher> = {
 export const REDIRECT_FORMS: Forms<RedirectAction> = {
   hostRedirect: 'yes',
   pathRedirect: 'yes',
-  prefixRewrite: 'yes',
+  prefixRewrite: PREFIX,
   regexRewrite: 'yes',
   responseCode: 'yes',
   httpsRedirect: 'yes',

@@ -2,7 +2,7 @@ import * as f from '../field.ts';
 import { HeaderMatcher } from '../route/matcher.ts';
 
 const value = f.block({
-  defaultValue: f.count('The number, unless the runtime key overrides it.'),
+  defaultValue: f.count('The number, unless the runtime key overrides it.', { default: 0 }),
   runtimeKey: f.text('Runtime key that may override it.'),
 });
 const comparison = f.group('The comparison.', {

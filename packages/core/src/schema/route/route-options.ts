@@ -86,7 +86,7 @@ const route = f.block(
       }),
     }),
     prefixRewrite: f.text(
-      'Replaces the matched prefix, or the whole exact path; the query is kept. Empty is the same as unset.',
+      'Replaces the matched prefix, or the whole exact path. The query is kept, after a query in the value. Empty is the same as unset.',
     ),
     regexRewrite: f.of(RegexRewrite, 'Rewrites the path without the query; not together with `prefixRewrite`.'),
     hostRewrite: f.text('Host to send to the upstream.'),

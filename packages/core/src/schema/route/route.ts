@@ -12,12 +12,8 @@ const routeAction = f.block(f.exclusive, {
     'Request header whose value names the cluster, `<name>_<namespace>`. Without the header or the cluster the response is 503.',
   ),
   dynamicForwardProxy: f.group(
-    'Forwards to a host named by the request. The listener needs `dynamicForwardProxy` too; without it the response is 503.',
-    f.exactlyOne(
-      'dynamicForwardProxy must set hostRewrite or autoHostRewriteHeader',
-      'hostRewrite',
-      'autoHostRewriteHeader',
-    ),
+    'Forwards to the host that the request names, by default in `Host`. The listener needs `dynamicForwardProxy` too; without it the response is 503.',
+    f.oneOf(['hostRewrite', 'autoHostRewriteHeader']),
     {
       hostRewrite: f.text('The host, with a port or none.'),
       autoHostRewriteHeader: f.text(
@@ -32,8 +28,8 @@ export const ForwardAction = f.named<ForwardAction>('RouteAction', routeAction);
 
 const redirect = f.block(f.oneOf(['pathRedirect', 'prefixRewrite', 'regexRewrite']), {
   hostRedirect: f.text('New host.'),
-  pathRedirect: f.text('New path.'),
-  prefixRewrite: f.text('Replaces the matched prefix.'),
+  pathRedirect: f.text('New path. A query in it replaces that of the request.'),
+  prefixRewrite: f.text('Replaces the matched prefix. A query in it comes before that of the request.'),
   regexRewrite: f.of(RegexRewrite, 'Rewrites the path.'),
   responseCode: f.choice(
     ['MOVED_PERMANENTLY', 'FOUND', 'SEE_OTHER', 'TEMPORARY_REDIRECT', 'PERMANENT_REDIRECT'],

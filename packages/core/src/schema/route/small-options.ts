@@ -47,7 +47,8 @@ const enabled = f.block({ enabled: f.bool('Whether the upgrade is allowed.', { d
 const upgrade = f.block(f.exclusive, {
   websocket: f.of(enabled, 'Upgrades to WebSocket.'),
   connect: f.of(enabled, 'Forwards CONNECT requests to an HTTP proxy. Requires `connectMatcher`.'),
-  connectTerminate: f.empty(
+  connectTerminate: f.of(
+    enabled,
     'Terminates CONNECT requests and forwards their data as a TCP connection. Only on routes; cannot be combined with `connect`.',
   ),
 });

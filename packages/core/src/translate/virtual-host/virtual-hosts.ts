@@ -287,7 +287,7 @@ function sameRoute(now: Route, before: Route | undefined, derived: Derived): Rou
 
 /** Returns the served domains of a virtual host: lower case, unique; an empty list means every domain. */
 function effectiveDomains(written: readonly string[] | undefined): readonly string[] {
-  if (!written || written.length === 0 || (written.length === 1 && written[0] === '')) return EVERY_DOMAIN;
+  if (!written || written.length === 0) return EVERY_DOMAIN;
   return Object.freeze([...new Set(written.map((domain) => domain.toLowerCase()))]);
 }
 

@@ -15,5 +15,16 @@ export function pathProblem(path: string): string | undefined {
   return undefined;
 }
 
+const URL_QUERY = /^[\x21\x22\x24-\x7e\u0080-\uffff]*$/;
+
+/** Returns the problem of a path that a rewrite or redirect writes: it may have a query. */
+export const checkWrittenPath: Check<string> = (written, at) => {
+  const cut = written.indexOf('?');
+  const query = cut < 0 ? '' : written.slice(cut + 1);
+  const problem = pathProblem(cut < 0 ? written : written.slice(0, cut));
+  const isQuery = URL_QUERY.test(query);
+  return invalid(problem ?? (!isQuery && `the query of '${written}' has characters that are not allowed in a URL`), at);
+};
+
 /** Returns the problem of a path. */
 export const checkPath: Check<string> = (path, at) => invalid(pathProblem(path), at);

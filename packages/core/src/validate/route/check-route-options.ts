@@ -10,7 +10,7 @@ import { EXT_PROC_ROUTE_CHECKS } from './check-ext-proc.ts';
 import { checkFaults } from './check-faults.ts';
 import { checkHeaderManipulation } from './check-header-manipulation.ts';
 import { checkLbHash } from './check-lb-hash.ts';
-import { checkPath } from './check-path.ts';
+import { checkWrittenPath } from './check-path.ts';
 import { checkRateLimitOptions } from '../rate-limit/check-rate-limit-options.ts';
 import { checkRetries } from './check-retries.ts';
 import { checkRetryEffect, checkRouteEffects } from './without-effect.ts';
@@ -87,7 +87,7 @@ const VIRTUAL_HOST_CHECKS = {
 };
 
 const ROUTE_CHECKS: FieldChecks<RouteOptions> = {
-  prefixRewrite: checkPath,
+  prefixRewrite: checkWrittenPath,
   regexRewrite: ({ pattern }, path) => invalidRewrite(!pattern?.regex && 'regexRewrite needs a pattern', path),
   hostRewrite: checkRewriteHost,
   hostRewriteHeader: (name, path) =>

@@ -4,7 +4,7 @@ import type { ForwardAction, RedirectAction, RouteSpec } from '../../schema/rout
 import { checkDestination, checkWeighted } from './check-destination.ts';
 import { each, fields, reporterOf, type Check } from '../check.ts';
 import { checkConditions, checkMatcher, delegatingProblem } from './check-matcher.ts';
-import { checkPath } from './check-path.ts';
+import { checkWrittenPath } from './check-path.ts';
 import { checkRewriteHost, checkRouteOptions } from './check-route-options.ts';
 import { checkEmptyRewrite } from './without-effect.ts';
 
@@ -54,7 +54,6 @@ const checkDynamic: Check<NonNullable<ForwardAction['dynamicForwardProxy']>> = (
 const checkRedirect: Check<RedirectAction> = (action, at) =>
   fields(action, at, {
     hostRedirect: checkRewriteHost,
-    // A redirect may contain a query, which is not part of the path.
-    pathRedirect: (path, place) => checkPath(path.split('?', 1)[0]!, place),
-    prefixRewrite: checkPath,
+    pathRedirect: checkWrittenPath,
+    prefixRewrite: checkWrittenPath,
   });

@@ -17,9 +17,10 @@ export const checkVirtualHost: Check<VirtualHostSpec> = (host, at) =>
   });
 
 function checkDomains(domains: readonly string[], at: FieldPath): FieldProblem[] {
-  if (domains.length === 1 && domains[0] === '') return [];
   return each(domains, at, (domain, path) =>
-    domain === '' ? emptyDomain('a domain must not be empty', path) : invalidDomain(domainProblem(domain), path),
+    domain === ''
+      ? emptyDomain('a domain must not be empty', path, { hint: "'*' is every host" })
+      : invalidDomain(domainProblem(domain), path),
   );
 }
 

@@ -2,6 +2,11 @@ import { compileRegex, type Regex, type Route } from '@edge-gateway/core';
 import { routingError } from '../../error-codes.ts';
 import { hidesDotSegment } from '../match/canonical-path.ts';
 
+/** Returns a text of a resource as a URL can contain it: letters beyond ASCII are escaped. */
+export function asUrlText(text: string): string {
+  return text.replace(/[\u0080-\uffff]+/g, (letters) => encodeURIComponent(letters.toWellFormed()));
+}
+
 /** How the path sent upstream differs from that of the request. */
 export type PathRewrite =
   | { readonly prefix: string; readonly regex: undefined }
@@ -20,13 +25,13 @@ export function compilePathRewrite({ prefixRewrite, regexRewrite }: Route['optio
   const regex = compileSubstitution(regexRewrite);
   if (!prefixRewrite) return regex && { prefix: undefined, regex };
   if (regex) throw routingError('ERR_ROUTING_OPTION', 'prefixRewrite and regexRewrite cannot be combined');
-  return { prefix: prefixRewrite, regex: undefined };
+  return { prefix: asUrlText(prefixRewrite), regex: undefined };
 }
 
 /** Compiles a pattern with its substitution; `undefined` without a pattern. */
 export function compileSubstitution(rewrite: RegexRewrite | undefined): RegexSubstitution | undefined {
   const pattern = rewrite?.pattern?.regex;
-  return pattern ? { pattern: compileRegex(pattern), substitution: rewrite?.substitution ?? '' } : undefined;
+  return pattern ? { pattern: compileRegex(pattern), substitution: asUrlText(rewrite?.substitution ?? '') } : undefined;
 }
 
 /**
@@ -38,14 +43,28 @@ export function rewritePath(path: string, matched: number, { prefix, regex }: Pa
 }
 
 /**
- * Replaces the matched part of the path by `prefixRewrite`; the query stays. If both sides of the join have a
+ * Replaces the matched part of the path by `prefixRewrite`; the query stays, after that of the replacement. If both sides of the join have a
  * slash, one is dropped. Returns `undefined` if the rest of the path would form a dot segment, which clients must not create through a
  * rewrite.
  */
 export function rewritePrefix(path: string, matched: number, replacement: string): string | undefined {
+  const cut = replacement.indexOf('?');
+  if (cut >= 0) {
+    const moved = rewritePrefix(path, matched, replacement.slice(0, cut) || '/');
+    return moved === undefined ? undefined : withQuery(moved, replacement.slice(cut + 1));
+  }
   const rest = path.slice(matched);
   const joined = replacement.endsWith('/') && rest.startsWith('/') ? replacement + rest.slice(1) : replacement + rest;
   return checked(joined);
+}
+
+/** Adds a query before that of a path. */
+function withQuery(path: string, added: string): string {
+  const cut = path.indexOf('?');
+  if (added === '') return path;
+  if (cut < 0) return `${path}?${added}`;
+  const own = path.slice(cut + 1);
+  return `${path.slice(0, cut)}?${own === '' ? added : `${added}&${own}`}`;
 }
 
 /** Replaces every match of an expression in the path without its query. */

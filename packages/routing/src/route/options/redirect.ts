@@ -2,7 +2,7 @@ import type { RouteAction } from '@edge-gateway/core';
 import { routingError } from '../../error-codes.ts';
 import { breaksLine } from '../../http1/flat-headers.ts';
 import { pathReference } from '../match/canonical-path.ts';
-import { compileSubstitution, rewritePath, rewritePrefix } from './path-rewrite.ts';
+import { asUrlText, compileSubstitution, rewritePath, rewritePrefix } from './path-rewrite.ts';
 
 type RedirectAction = Extract<RouteAction, { readonly type: 'redirect' }>['redirect'];
 
@@ -38,8 +38,8 @@ export function compileRedirect(action: RedirectAction) {
     scheme: action.httpsRedirect === true ? ('https' as const) : action.schemeRedirect,
     host: action.hostRedirect || undefined,
     port: action.portRedirect || undefined,
-    path: action.pathRedirect || undefined,
-    prefix: action.prefixRewrite || undefined,
+    path: asUrlText(action.pathRedirect ?? '') || undefined,
+    prefix: asUrlText(action.prefixRewrite ?? '') || undefined,
     regex: compileSubstitution(action.regexRewrite),
     stripQuery: action.stripQuery === true,
   };
@@ -74,8 +74,7 @@ function newPath(redirect: CompiledRedirect, input: RedirectInput): string | und
     return path.includes('?') ? path : path + query;
   }
   if (redirect.prefix !== undefined) {
-    const rewritten = rewritePrefix(input.pathname, input.matched, redirect.prefix);
-    return rewritten === undefined ? undefined : rewritten + query;
+    return rewritePrefix(input.pathname + query, input.matched, redirect.prefix);
   }
   if (redirect.regex) {
     const rewritten = rewritePath(input.pathname, 0, { prefix: undefined, regex: redirect.regex });

@@ -20,7 +20,7 @@ export function compileUpgrades(listed: Route['options']['upgrades'], inherited:
   for (const upgrade of listed) {
     if (upgrade.websocket) websocket = upgrade.websocket.enabled !== false;
     else if (upgrade.connect) connect = upgrade.connect.enabled === false ? 'refused' : 'forward';
-    else if (upgrade.connectTerminate) connect = 'terminate';
+    else if (upgrade.connectTerminate) connect = upgrade.connectTerminate.enabled === false ? 'refused' : 'terminate';
   }
   return { websocket, connect };
 }

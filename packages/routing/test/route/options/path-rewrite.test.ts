@@ -15,6 +15,13 @@ const TABLE: readonly (readonly [path: string, matched: number, replacement: str
   ['/api.%2e/admin', 4, '/v1/', undefined],
   ['/api//evil.example', 4, '/', '//evil.example'],
   ['//evil.example/x', 1, '/v1', '/v1/evil.example/x'],
+  ['/api', 4, '/w?fixed=1', '/w?fixed=1'],
+  ['/api/x', 4, '/w?fixed=1', '/w/x?fixed=1'],
+  ['/api/x?y=1', 4, '/w?fixed=1', '/w/x?fixed=1&y=1'],
+  ['/api/x?y=1', 4, '/w/?', '/w/x?y=1'],
+  ['/api/x?', 4, '/w?fixed=1', '/w/x?fixed=1'],
+  ['/api/x', 4, '?fixed=1', '/x?fixed=1'],
+  ['/api/../admin', 4, '/w?fixed=1', undefined],
 ];
 
 describe('prefix rewrite', () => {

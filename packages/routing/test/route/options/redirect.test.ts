@@ -19,6 +19,13 @@ const TABLE: readonly (readonly [
   input?: Partial<RedirectInput>,
 ])[] = [
   ['keeps everything', {}, 'http://a.example/api/x?y=1'],
+  ['adds the query of a new prefix', { prefixRewrite: '/w?fixed=1' }, 'http://a.example/w/x?fixed=1&y=1'],
+  [
+    'adds only the query of a new prefix',
+    { prefixRewrite: '/w?fixed=1', stripQuery: true },
+    'http://a.example/w/x?fixed=1',
+  ],
+  ['escapes letters beyond ASCII', { prefixRewrite: '/w?name=Mikołaj' }, 'http://a.example/w/x?name=Miko%C5%82aj&y=1'],
   ['changes the host', { hostRedirect: 'b.example' }, 'http://b.example/api/x?y=1'],
   ['changes the scheme', { httpsRedirect: true }, 'https://a.example/api/x?y=1'],
   [
