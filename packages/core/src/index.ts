@@ -62,6 +62,7 @@ export { serviceSpecOf, typeWithFunctions, undeclaredFunctions } from './upstrea
 export { createLocalBucket, type LocalBucket } from './upstream/token-bucket.ts';
 export { delayOf, parseDuration } from './syntax/duration.ts';
 export { MAX_DELAY_MS, startInterval, startTimer, timeoutSignal, wait } from './time/timer.ts';
+export { fromByteString, toByteString } from './http/byte-string.ts';
 export {
   FORWARDED_HEADERS,
   FRAMING_HEADERS,
@@ -290,7 +291,7 @@ export { validateWritten, type Validated } from './validate/validate.ts';
 export type { TemplateData } from './template/run.ts';
 export { RenderError, TemplateError } from './template/template-error.ts';
 export { compileTemplate, type Template, type TemplateSyntax } from './template/template.ts';
-export { memberOf, toByteString, toValue, type Value } from './template/value.ts';
+export { memberOf, toValue, type Value } from './template/value.ts';
 export { functionTemplate } from './validate/transformation/function-template.ts';
 export { formatOperatorAt, type FormatOperator } from './syntax/format-operator.ts';
 export { parameterExtractors } from './syntax/parameter-pattern.ts';

@@ -5,7 +5,10 @@ import type { ComplexityCharge } from './complexity-charge.ts';
 import type { Identity } from './identity.ts';
 import type { CookieTest } from '../http/cookie-names.ts';
 
-/** A change to a message head, recorded by a concern and applied when the head is written. Names are lower case. */
+/**
+ * A change to a message head, recorded by a concern and applied when the head is written. Names are lower case. Values are written one byte for
+ * each character: text beyond ASCII needs `toByteString`.
+ */
 export type HeaderChange =
   | {
       readonly op: 'set';
@@ -26,7 +29,7 @@ export interface ReadBody {
 
 /** Masks values in access logs. */
 export interface LogMask {
-  /** Returns the value of a header or of metadata as a log may show it. `name` is `:path` for the path. */
+  /** Returns the value of a header or of metadata as a log may show it; both values are byte strings. `name` is `:path` for the path. */
   maskNamed(name: string, value: string): string;
 }
 
@@ -160,7 +163,7 @@ export function headerIn(flat: readonly string[], lower: string): string | undef
  *
  * @example
  * const team: Handler = function team(req, _res, next) {
- *   factsOf(req).requestChanges.push({ op: 'set', name: 'x-team', value: identityOf(req)?.groups[0] ?? 'none' });
+ *   factsOf(req).requestChanges.push({ op: 'set', name: 'x-team', value: toByteString(identityOf(req)?.groups[0] ?? 'none') });
  *   next();
  * };
  */

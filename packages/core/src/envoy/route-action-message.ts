@@ -152,10 +152,12 @@ function upgrades(list: Route['options']['upgrades'] = []): EnvoyMessage[] {
   return list.flatMap(({ websocket, connect, connectTerminate }) => [
     ...(websocket ? [{ upgrade_type: 'websocket', enabled: websocket.enabled ?? true }] : []),
     ...(connect ? [{ upgrade_type: 'CONNECT', enabled: connect.enabled ?? true }] : []),
-    ...(connectTerminate
-      ? [{ upgrade_type: 'CONNECT', enabled: connectTerminate.enabled ?? true, connect_config: {} }]
-      : []),
+    ...(connectTerminate ? [terminated(connectTerminate)] : []),
   ]);
+}
+
+function terminated({ enabled }: { readonly enabled?: boolean }): EnvoyMessage {
+  return { upgrade_type: 'CONNECT', ...(enabled === false && { enabled }), connect_config: {} };
 }
 
 function redirect({ pathRedirect, prefixRewrite, regexRewrite, ...rest }: Redirect, context: TranslationContext) {

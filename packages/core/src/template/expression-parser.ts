@@ -4,7 +4,8 @@ import { OPERATIONS } from './operators.ts';
 import type { Run } from './run.ts';
 import { RenderError, TemplateError } from './template-error.ts';
 import type { Token } from './tokens.ts';
-import { isTruthy, toByteString, type Value } from './value.ts';
+import { toByteString } from '../http/byte-string.ts';
+import { isTruthy, type Value } from './value.ts';
 
 /** Maximum number of values and operators per expression. */
 const MAX_TERMS = 500;

@@ -2,7 +2,8 @@ import { ExpressionParser, type Expression, type NameWatch } from './expression-
 import { Run, type TemplateData } from './run.ts';
 import { RenderError, TemplateError } from './template-error.ts';
 import { readBody, type Body } from './tokens.ts';
-import { isList, isMap, isTruthy, toByteString, type Value } from './value.ts';
+import { toByteString } from '../http/byte-string.ts';
+import { isList, isMap, isTruthy, type Value } from './value.ts';
 
 /** Maximum length of a template, in characters. */
 const MAX_LENGTH = 65_536;

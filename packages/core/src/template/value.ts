@@ -1,3 +1,4 @@
+import { toByteString } from '../http/byte-string.ts';
 import { ExactNumber } from '../syntax/exact-number.ts';
 
 /** A value of templates. Strings are byte strings: every character is one byte, as in header values. */
@@ -11,12 +12,6 @@ export function isMap(value: Value): value is { readonly [key: string]: Value } 
 /** Returns true for a list. */
 export function isList(value: Value): value is readonly Value[] {
   return Array.isArray(value);
-}
-
-/** Returns the UTF-8 bytes of a text, one character each. */
-export function toByteString(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- matches the ASCII range on purpose
-  return /^[\u0000-\u007f]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1');
 }
 
 /** Returns a JSON value whose strings are byte strings. A number that JavaScript cannot represent becomes its text. */

@@ -1,4 +1,4 @@
-import { isHeaderBytes, isHeaderName } from '../http/reserved-headers.ts';
+import { isHeaderName, isHeaderValue } from '../http/reserved-headers.ts';
 import type { UpstreamSpec } from '../schema/kind/upstream.ts';
 import { isHost } from '../syntax/host.ts';
 import { each, reporterOf, type Check } from './check.ts';
@@ -24,7 +24,7 @@ export const checkTunnel: Check<UpstreamSpec> = (spec, at) => {
   return [
     ...invalid(!isServer && `httpProxyHostname must be host:port, not '${server}'`, [...at, 'httpProxyHostname']),
     ...each(httpConnectHeaders, [...at, 'httpConnectHeaders'], ({ key = '', value = '' }, header) => {
-      const isSendable = isHeaderName(key) && !OWN_HEADERS.has(key.toLowerCase()) && isHeaderBytes(value);
+      const isSendable = isHeaderName(key) && !OWN_HEADERS.has(key.toLowerCase()) && isHeaderValue(value);
       return invalid(!isSendable && `the header '${key}' cannot be sent to a proxy`, header);
     }),
   ];

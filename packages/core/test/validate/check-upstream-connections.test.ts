@@ -17,6 +17,7 @@ describe('an upstream behind an HTTP proxy', () => {
 
   it('receives headers that can be sent, except for those of the request itself', () => {
     expect(withHeader('Proxy-Authorization', 'Basic eDp5')).to.deep.equal([]);
+    expect(withHeader('x-a', '\u20ac')).to.deep.equal([]);
     for (const [key, value] of [
       ['Host', 'a'],
       ['content-length', '1'],
@@ -25,7 +26,6 @@ describe('an upstream behind an HTTP proxy', () => {
       ['x a', '1'],
       ['x-a', '1\r\nx-b: 2'],
       ['x-a', '\u0001'],
-      ['x-a', '\u20ac'],
     ] as const)
       expect(withHeader(key, value)).to.deep.equal([
         `httpConnectHeaders.0: the header '${key}' cannot be sent to a proxy`,

@@ -1,5 +1,12 @@
 import { validateHeaderName, validateHeaderValue, type IncomingMessage } from 'node:http';
-import { FRAMING_HEADERS, canonicalName, type AuthAllowed, type Facts, type HeaderChange } from '@edge-gateway/core';
+import {
+  FRAMING_HEADERS,
+  canonicalName,
+  toByteString,
+  type AuthAllowed,
+  type Facts,
+  type HeaderChange,
+} from '@edge-gateway/core';
 import { configError } from '../error-codes.ts';
 import { changeQuery } from './query-changes.ts';
 import type { AuthSettings } from '../settings.ts';
@@ -25,7 +32,7 @@ export function requestChangesOf(
   { userIdHeader }: Pick<AuthSettings, 'userIdHeader'>,
 ): readonly HeaderChange[] {
   if (userId === undefined) return requestChanges;
-  return [...requestChanges, { op: 'set', name: userIdHeader, value: asBytes(userId) }];
+  return [...requestChanges, { op: 'set', name: userIdHeader, value: toByteString(userId) }];
 }
 
 /** Records the grants of a chain; they were checked before, see {@link checkSendable}. */
@@ -46,11 +53,6 @@ export function record(granted: AuthAllowed, facts: Facts, settings: AuthSetting
 export function recordMetadata(metadata: Readonly<Record<string, unknown>>, facts: Facts): void {
   if (Object.keys(metadata).length === 0) return;
   facts.metadata.set(AUTH_METADATA, { ...facts.metadata.get(AUTH_METADATA), ...metadata });
-}
-
-/** A name in UTF-8 as the bytes that a header carries. */
-function asBytes(text: string): string {
-  return Buffer.from(text, 'utf8').toString('latin1');
 }
 
 /** Throws `ERR_EXTAUTH_CONFIG` for a header with an invalid name or value, such as one with a line break. */

@@ -1,4 +1,10 @@
-import type { AuthDecision, AuthRequest, HeaderChange, QueryChange } from '@edge-gateway/core';
+import {
+  toByteString,
+  type AuthDecision,
+  type AuthRequest,
+  type HeaderChange,
+  type QueryChange,
+} from '@edge-gateway/core';
 import { fromStruct } from '@edge-gateway/core/grpc';
 import { isFraming } from '../chain/grants.ts';
 import {
@@ -99,5 +105,5 @@ function headerOf(header: HeaderOption['header']): readonly [name: string, value
   const name = header?.key.toLowerCase() ?? '';
   if (!header || isFraming(name)) return undefined;
   const { value, rawValue } = header;
-  return [name, value !== '' || !rawValue ? value : Buffer.from(rawValue).toString('latin1')];
+  return [name, value !== '' || !rawValue ? toByteString(value) : Buffer.from(rawValue).toString('latin1')];
 }

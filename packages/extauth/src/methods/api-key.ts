@@ -1,7 +1,9 @@
 import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
 import {
-  isHeaderBytes,
+  fromByteString,
+  isHeaderValue,
   secretText,
+  toByteString,
   type AuthDenied,
   type AuthMethodKind,
   type Context,
@@ -51,22 +53,24 @@ export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
     return {
       local: true,
       authorize(request) {
-        const given = request.header(header);
+        const sent = request.header(header);
+        const given = sent && fromByteString(sent);
         if (given === undefined || given === '' || given.length > MAX_LENGTH) return denied('no key');
         const known = keys.get(digest(given));
         if (!known) return denied('unknown key');
-        const isSame = ({ name = '' }) => same(request.header(name), secretText(known.secret, name));
+        const isSame = ({ name = '' }) =>
+          same(fromByteString(request.header(name) ?? ''), secretText(known.secret, name));
         if (!(spec.match?.headers ?? []).every(isSame)) return denied('a header does not match the key');
         const requestChanges: HeaderChange[] = copies.map(([name]) => ({ op: 'remove', name: name.toLowerCase() }));
         const state: Record<string, unknown> = { api_key_value: given };
         for (const [target, { name = '', required = false }] of copies) {
           const value = secretText(known.secret, name);
-          if (value === undefined || (!spec.skipMetadataValidation && !isHeaderBytes(value))) {
+          if (value === undefined || (!spec.skipMetadataValidation && !isHeaderValue(value))) {
             if (required) return denied('the key lacks required metadata');
             continue;
           }
-          const sent = isHeaderBytes(value) ? value : Buffer.from(value, 'utf8').toString('latin1');
-          if (isHeaderBytes(sent)) requestChanges.push({ op: 'set', name: target.toLowerCase(), value: sent });
+          if (isHeaderValue(value))
+            requestChanges.push({ op: 'set', name: target.toLowerCase(), value: toByteString(value) });
           state[target] = value;
         }
         return { allowed: true, userId: known.name, requestChanges, state };

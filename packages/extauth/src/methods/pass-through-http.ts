@@ -5,6 +5,7 @@ import {
   parseDuration,
   parseJson,
   readLimited,
+  toByteString,
   type AuthAllowed,
   type AuthDecision,
   type AuthDenied,
@@ -150,7 +151,8 @@ function questionOf(spec: PassThroughAuth, request: AuthRequest) {
   }
   const body = bodyFor(spec, request);
   if (body !== undefined) headers['content-type'] = 'application/json';
-  for (const [name, value] of Object.entries(wanted.headersToAdd ?? {})) headers[name.toLowerCase()] = value;
+  for (const [name, value] of Object.entries(wanted.headersToAdd ?? {}))
+    headers[name.toLowerCase()] = toByteString(value);
   return { headers, body, clientBytes };
 }
 

@@ -1,5 +1,6 @@
 import {
   compileRegex,
+  toByteString,
   type AuthDecision,
   type AuthRequest,
   type CallUpstream,
@@ -59,7 +60,10 @@ export function compileHttpCheck(written: HttpService, { call, upstream, timeout
 function compileSentHeaders({ allowedHeaders = [], allowedHeadersRegex = [], headersToAdd = {} }: Sent = {}) {
   const names = new Set<string>([...ALWAYS_SENT, ...allowedHeaders.map(lower)]);
   const patterns = allowedHeadersRegex.map((written) => compileRegex(written));
-  const added = Object.entries(headersToAdd).map(([name, value]): [string, string] => [lower(name), value]);
+  const added = Object.entries(headersToAdd).map(([name, value]): [string, string] => [
+    lower(name),
+    toByteString(value),
+  ]);
   for (const [name] of added) names.delete(name);
   const replaced = new Set(added.map(([name]) => name));
   const isSent = (name: string): boolean =>

@@ -1,4 +1,4 @@
-import { isHeaderName, isHeaderValue, plainAddress, type AuthRequest } from '@edge-gateway/core';
+import { isHeaderName, isHeaderValue, plainAddress, toByteString, type AuthRequest } from '@edge-gateway/core';
 import { fromStruct, type ProtoStruct } from '@edge-gateway/core/grpc';
 import { clientError } from '../chain/failure.ts';
 import type { CheckRequest, HeaderText, Peer } from '../grpc/protocol.ts';
@@ -35,7 +35,7 @@ export function authRequestOfCheck({ attributes }: ArrivedCheck, signal: AbortSi
   const texts = http.headerMap?.headers ?? Object.entries(http.headers ?? {}).map(([key, value]) => ({ key, value }));
   const { flat, pseudo } = headersOf(texts);
   const method = (http.method || pseudo.get(':method') || '').toUpperCase();
-  const path = bytesOf(http.path || pseudo.get(':path') || '');
+  const path = toByteString(http.path || pseudo.get(':path') || '');
   if (!METHOD.test(method)) throw clientError('the check has no valid method', 400);
   if (!path.startsWith('/')) throw clientError('the path does not begin with a slash', 400);
   const header = headerReader(flat);
@@ -52,7 +52,7 @@ export function authRequestOfCheck({ attributes }: ArrivedCheck, signal: AbortSi
     requestId: header('x-request-id') || http.id || '',
     method,
     scheme,
-    host: bytesOf(http.host || pseudo.get(':authority') || '') || header('host') || '',
+    host: toByteString(http.host || pseudo.get(':authority') || '') || header('host') || '',
     path,
     header,
     headers: () => flat,
@@ -86,7 +86,7 @@ function headersOf(texts: readonly Arrived<HeaderText>[]) {
   const pseudo = new Map<string, string>();
   for (const { key = '', value, rawValue } of texts) {
     const name = (key ?? '').toLowerCase();
-    const text = value || !rawValue ? bytesOf(value ?? '') : Buffer.from(rawValue).toString('latin1');
+    const text = value || !rawValue ? toByteString(value ?? '') : Buffer.from(rawValue).toString('latin1');
     if (name.startsWith(':')) pseudo.set(name, text);
     else if (isHeaderName(name) && isHeaderValue(text)) flat.push(name, text);
     else throw clientError('the check has an invalid header', 400);
@@ -118,10 +118,4 @@ function socketOf(peer: Arrived<Peer> | null | undefined): { readonly address: s
 function bodyOf({ rawBody, body }: { readonly rawBody?: Buffer | null; readonly body?: string | null }) {
   if (rawBody?.length) return Buffer.from(rawBody);
   return body ? Buffer.from(body, 'utf8') : undefined;
-}
-
-/** Converts text of the protocol, which is UTF-8, to the bytes that HTTP carries. */
-function bytesOf(text: string): string {
-  // oxlint-disable-next-line no-control-regex
-  return /^[\u0000-\u007f]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1');
 }

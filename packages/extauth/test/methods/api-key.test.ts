@@ -1,4 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
+import { fromByteString, toByteString } from '@edge-gateway/core';
 import type { ApiKeyAuth } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
 import { guarded, only, secretsOf, stopAll } from '../harness.ts';
@@ -71,12 +72,25 @@ describe('apiKeyAuth', () => {
       headersFromMetadataEntry: { 'x-plan': { name: 'plan', required: true } },
     };
     const checked = await guarded(step(spec), { secrets });
-    expect((await checked.ask('/', { headers: { 'api-key': 'k-1' } })).status).to.equal(401);
+    expect((await checked.ask('/', { headers: { 'api-key': 'k-2' } })).status).to.equal(401);
     const { seen } = await guarded(step({ ...spec, skipMetadataValidation: true }), { secrets });
     const plan = (await seen('/', { headers: { 'api-key': 'k-1' } }))['x-plan']!;
     expect(Buffer.from(plan, 'latin1').toString('utf8')).to.equal('größer als 金');
     const other = await seen('/', { headers: { 'api-key': 'k-2', 'x-plan': 'gold' } });
     expect(other).not.to.have.any.keys('x-plan', 'x-admin');
+  });
+
+  it('compares keys and headers beyond ASCII as UTF-8, and copies such metadata', async () => {
+    const secrets = secretsOf({ alice: { 'api-key': 'schlüssel', plan: 'größer als 金', city: 'Zürich' } });
+    const spec = {
+      ...refs('alice'),
+      match: { headers: [{ name: 'city' }] },
+      headersFromMetadataEntry: { 'x-plan': { name: 'plan', required: true } },
+    };
+    const { seen, ask } = await guarded(step(spec), { secrets });
+    const headers = { 'api-key': toByteString('schlüssel'), city: toByteString('Zürich') };
+    expect(fromByteString((await seen('/', { headers }))['x-plan']!)).to.equal('größer als 金');
+    expect((await ask('/', { headers: { ...headers, city: 'Zurich' } })).status).to.equal(401);
   });
 
   it('uses the deprecated field if the other one is not set', async () => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createContext, type AuthRequest } from '@edge-gateway/core';
+import { createContext, fromByteString, type AuthRequest } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
 import { until } from '../../../../test/parts/until.ts';
@@ -20,6 +20,17 @@ async function bodyOf(req: IncomingMessage): Promise<string> {
 
 describe('passThroughAuth.http, field by field', () => {
   afterEach(stopAll);
+
+  it('headersToAdd: text beyond ASCII is sent as UTF-8', async () => {
+    let sent: string | undefined;
+    const url = await start((req, res) => {
+      sent = req.headers['x-name'] as string;
+      res.end();
+    });
+    const { ask } = await own({ url, request: { headersToAdd: { 'x-name': 'Mikołaj' } } });
+    expect((await ask()).status).to.equal(200);
+    expect(fromByteString(sent!)).to.equal('Mikołaj');
+  });
 
   it('responseHeaderTimeout: a late response head is a failure', async () => {
     const url = await start(() => {});

@@ -1,4 +1,4 @@
-import { ExactNumber, isSecretName } from '@edge-gateway/core';
+import { ExactNumber, fromByteString, isSecretName } from '@edge-gateway/core';
 import type { RateLimitAction } from '@edge-gateway/core/schema';
 import { rateLimitError } from '../error-codes.ts';
 import { GENERIC_KEY, type Entry } from './descriptor.ts';
@@ -72,7 +72,11 @@ function compileRequestHeaders(fields: Fields<'requestHeaders'>, { isSet: isOpti
   const name = required(fields.headerName, 'requestHeaders.headerName').toLowerCase();
   const key = required(fields.descriptorKey, 'requestHeaders.descriptorKey');
   const isSecret = isSecretName(name) || isSecretName(key);
-  return dynamic(key, (request) => request.header(name), { isSecret, isOptional });
+  const valueOf = (request: DescribedRequest): string | undefined => {
+    const value = request.header(name);
+    return value === undefined ? undefined : fromByteString(value);
+  };
+  return dynamic(key, valueOf, { isSecret, isOptional });
 }
 
 function compileHeaderValueMatch(fields: Fields<'headerValueMatch'>): CompiledAction {

@@ -1,4 +1,4 @@
-import { compileRegex } from '@edge-gateway/core';
+import { compileRegex, fromByteString, toByteString } from '@edge-gateway/core';
 import type { RateLimitAction } from '@edge-gateway/core/schema';
 import type { DescribedRequest } from './request.ts';
 
@@ -31,16 +31,23 @@ function compileCondition(condition: HeaderCondition): HeaderTest {
 /** Returns the comparison with a value; `undefined` if the condition only tests presence. */
 function valueTest(condition: HeaderCondition): ((value: string) => boolean) | undefined {
   const { exactMatch, regexMatch, rangeMatch, prefixMatch, suffixMatch } = condition;
-  if (exactMatch !== undefined) return (value) => value === exactMatch;
+  if (exactMatch !== undefined) {
+    const bytes = toByteString(exactMatch);
+    return (value) => value === bytes;
+  }
   if (regexMatch !== undefined) {
     const regex = compileRegex(regexMatch);
-    return (value) => regex.fullMatch(value);
+    return (value) => regex.fullMatch(fromByteString(value));
   }
   if (rangeMatch !== undefined) {
     const { start = 0, end = 0 } = rangeMatch;
     return (value) => /^[+-]?\d{1,19}$/.test(value) && Number(value) >= start && Number(value) < end;
   }
-  if (prefixMatch !== undefined) return (value) => value.startsWith(prefixMatch);
-  if (suffixMatch !== undefined) return (value) => value.endsWith(suffixMatch);
-  return undefined;
+  if (prefixMatch !== undefined) {
+    const bytes = toByteString(prefixMatch);
+    return (value) => value.startsWith(bytes);
+  }
+  if (suffixMatch === undefined) return undefined;
+  const bytes = toByteString(suffixMatch);
+  return (value) => value.endsWith(bytes);
 }

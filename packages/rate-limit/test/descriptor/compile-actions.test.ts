@@ -1,3 +1,4 @@
+import { toByteString } from '@edge-gateway/core';
 import { expect } from 'chai';
 import type { RateLimitAction, RateLimitActions } from '@edge-gateway/core/schema';
 import { compileActions, type Entry } from '@edge-gateway/rate-limit';
@@ -9,6 +10,23 @@ const entriesOf = (action: RateLimitAction, request: RequestParts): readonly Ent
   describe1({ actions: [action] }, request)[0]?.entries;
 
 describe('compileActions', () => {
+  it('compares headers as UTF-8, and describes them as text', () => {
+    const headers = { 'x-city': toByteString('Zürich') };
+    const named = { requestHeaders: { headerName: 'x-city', descriptorKey: 'city' } };
+    expect(entriesOf(named, { headers })).to.deep.equal([{ key: 'city', value: 'Zürich' }]);
+    const matches = (condition: object): boolean => {
+      const headerValueMatch = { descriptorValue: 'it', headers: [{ name: 'x-city', ...condition }] };
+      return entriesOf({ headerValueMatch }, { headers }) !== undefined;
+    };
+    expect(matches({ exactMatch: 'Zürich' })).to.equal(true);
+    expect(matches({ exactMatch: 'Zürich', invertMatch: true })).to.equal(false);
+    expect(matches({ regexMatch: 'Z.rich' })).to.equal(true);
+    expect(matches({ regexMatch: 'Z.rich', invertMatch: true })).to.equal(false);
+    expect(matches({ prefixMatch: 'Zü' })).to.equal(true);
+    expect(matches({ suffixMatch: 'ürich' })).to.equal(true);
+    expect(matches({ suffixMatch: 'Ürich' })).to.equal(false);
+  });
+
   it('creates an entry per action, in order', () => {
     const actions: RateLimitAction[] = [
       { genericKey: { descriptorValue: 'orders' } },

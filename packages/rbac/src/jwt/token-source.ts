@@ -1,4 +1,4 @@
-import type { Facts } from '@edge-gateway/core';
+import { toByteString, type Facts } from '@edge-gateway/core';
 import type { JwtProvider } from '@edge-gateway/core/schema';
 
 /** The possible locations of a provider's tokens. */
@@ -17,7 +17,10 @@ export function tokenSourceOf(provider: JwtProvider): TokenSource {
   const { headers = [], queryParams = [] } = provider.tokenSource ?? {};
   if (headers.length === 0 && queryParams.length === 0) return DEFAULT_SOURCE;
   return {
-    headers: headers.map(({ header = '', prefix = '' }) => ({ header: header.toLowerCase(), prefix })),
+    headers: headers.map(({ header = '', prefix = '' }) => ({
+      header: header.toLowerCase(),
+      prefix: toByteString(prefix),
+    })),
     queryParams,
   };
 }

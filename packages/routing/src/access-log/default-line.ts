@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { printable, redactPath } from '@edge-gateway/core';
+import { fromByteString, printable, redactPath } from '@edge-gateway/core';
 import { findHeader } from '../http1/flat-headers.ts';
 import { compileFormat, type Format } from '../format/format.ts';
 import { VIA_UPSTREAM, type RequestRecord } from '../format/record.ts';
@@ -112,7 +112,7 @@ function readableAccessLine(record: RequestRecord, { colors }: { readonly colors
 }
 
 /** Returns a text on one line, without control characters. */
-const shown = (text: string): string => printable(text).replaceAll('\n', '\\n');
+const shown = (bytes: string): string => printable(fromByteString(bytes)).replaceAll('\n', '\\n');
 
 /** By the first digit of the status. */
 const STATUS_COLORS: Readonly<Record<number, 'green' | 'cyan' | 'yellow'>> = {
@@ -132,9 +132,9 @@ function tenths(milliseconds: number): string {
 /** Anything but printable ASCII without quotation marks and backslashes. */
 const SPECIAL = /[^ !#-[\]-~]/;
 
-/** Escapes a text for a string in JSON. */
-function escaped(text: string): string {
-  return SPECIAL.test(text) ? JSON.stringify(text).slice(1, -1) : text;
+/** Escapes the text of a byte string for a string in JSON. */
+function escaped(bytes: string): string {
+  return SPECIAL.test(bytes) ? JSON.stringify(fromByteString(bytes)).slice(1, -1) : bytes;
 }
 
 let lastTime = -1;

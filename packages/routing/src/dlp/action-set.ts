@@ -1,5 +1,5 @@
 import type { Dlp } from '@edge-gateway/core/schema';
-import { applyMask, asBytes, compileMasks, maskValue, styleOf, type Mask, type MaskStyle } from './mask.ts';
+import { applyMask, compileMasks, maskValue, styleOf, type Mask, type MaskStyle } from './mask.ts';
 
 /** What is masked in names with values: headers and metadata. */
 interface KeyMask extends MaskStyle {
@@ -31,11 +31,11 @@ export class ActionSet {
     return this.#keys.length > 0;
   }
 
-  /** Returns the value of a header or of metadata, masked by its name and by what it contains. */
+  /** Returns the value of a header or of metadata, a byte string, masked by its name and by what it contains. */
   maskNamed(name: string, value: string): string {
-    let bytes = this.#byKey(name, asBytes(value));
+    let bytes = this.#byKey(name, value);
     for (const mask of this.masks) bytes = applyMask(bytes, mask, this.#onFound);
-    return Buffer.from(bytes, 'latin1').toString();
+    return bytes;
   }
 
   /** Returns a list of headers with all values masked by their names and by what they contain. */
@@ -45,10 +45,7 @@ export class ActionSet {
 
   /** Returns a list of headers with the values masked whose names an action lists. */
   maskKeys(flat: readonly string[]): string[] {
-    return flat.map((text, i) => {
-      if (i % 2 === 0) return text;
-      return Buffer.from(this.#byKey(flat[i - 1]!, asBytes(text)), 'latin1').toString();
-    });
+    return flat.map((text, i) => (i % 2 === 0 ? text : this.#byKey(flat[i - 1]!, text)));
   }
 
   #byKey(name: string, bytes: string): string {

@@ -1,4 +1,4 @@
-import { compileRegex, GatewayError, type Span } from '@edge-gateway/core';
+import { compileRegex, GatewayError, toByteString, type Span } from '@edge-gateway/core';
 import type { Dlp } from '@edge-gateway/core/schema';
 import { knownPatterns } from './known-patterns.ts';
 
@@ -55,15 +55,10 @@ export function compileMasks({ actionType = 'CUSTOM', customAction, shadow = fal
   const style = styleOf(customAction ?? {});
   const older = (customAction?.regex ?? []).map((regex) => ({ regex, subgroup: 0 }));
   return [...older, ...(customAction?.regexActions ?? [])].map(({ regex = '', subgroup = 0 }): Mask => {
-    const compiled = compileRegex(asBytes(regex));
+    const compiled = compileRegex(toByteString(regex));
     const find = (text: string): readonly Span[] => compiled.spans(text, subgroup);
     return { ...style, name: customAction?.name || actionType, shadow, maxBytes: CUSTOM_BYTES, find };
   });
-}
-
-/** Returns the UTF-8 bytes of a text, one character for each. */
-export function asBytes(text: string): string {
-  return Buffer.from(text).toString('latin1');
 }
 
 /** Returns `text` with the values that a mask finds masked; the same length. `onFound` is called for each. */

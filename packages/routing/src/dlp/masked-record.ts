@@ -1,4 +1,4 @@
-import { ExactNumber, type LogMask } from '@edge-gateway/core';
+import { ExactNumber, fromByteString, toByteString, type LogMask } from '@edge-gateway/core';
 import type { RequestRecord } from '../format/record.ts';
 
 /** Every field, so that a new one cannot be forgotten here. */
@@ -40,7 +40,7 @@ export function maskRecord(record: RequestRecord, mask: LogMask): RequestRecord 
 }
 
 function maskValues(value: unknown, mask: LogMask, key = ''): unknown {
-  if (typeof value === 'string') return mask.maskNamed(key, value);
+  if (typeof value === 'string') return fromByteString(mask.maskNamed(key, toByteString(value)));
   if (typeof value === 'number' || value instanceof ExactNumber) {
     const masked = mask.maskNamed(key, String(value));
     return masked === String(value) ? value : masked;

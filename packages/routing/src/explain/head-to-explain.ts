@@ -1,7 +1,14 @@
 import { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { gatewayNamespace, secretText, type Listener, type Secrets, type TlsConfiguration } from '@edge-gateway/core';
+import {
+  gatewayNamespace,
+  secretText,
+  toByteString,
+  type Listener,
+  type Secrets,
+  type TlsConfiguration,
+} from '@edge-gateway/core';
 import type { AbsoluteTarget } from '../http1/authority.ts';
 import { headersByName } from '../http1/flat-headers.ts';
 import {
@@ -119,5 +126,7 @@ function hasRootCa({ sslConfig: { secretRef, sslFiles, sds } }: TlsConfiguration
 }
 
 function flatOf(headers: NonNullable<RequestToExplain['headers']>): string[] {
-  return Object.entries(headers).flatMap(([name, value]) => [value].flat().flatMap((each) => [name, each as string]));
+  return Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().flatMap((each) => [name, toByteString(each as string)]),
+  );
 }

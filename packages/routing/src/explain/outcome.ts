@@ -1,4 +1,4 @@
-import type { Listener, RestCall, Snapshot, SnapshotUpstream } from '@edge-gateway/core';
+import { fromByteString, type Listener, type RestCall, type Snapshot, type SnapshotUpstream } from '@edge-gateway/core';
 import { hostOf } from '../http1/authority.ts';
 import { findHeader } from '../http1/flat-headers.ts';
 import {
@@ -29,7 +29,8 @@ export function outcomeOf(parts: OutcomeParts, request: ExplainedRequest, entry:
   const action = resolveAction(request.head, entry);
   if (action.type === 'failed') return { type: 'reply', ...refused(action.code), body: '', reason: action.reason };
   if (action.type === 'rejected') return { type: 'reply', ...refused(action.code), body: '' };
-  if (action.type === 'redirected') return { type: 'redirect', status: action.status, location: action.location };
+  if (action.type === 'redirected')
+    return { type: 'redirect', status: action.status, location: fromByteString(action.location) };
   if (action.type === 'respond') {
     const code = prepareResponder(request.copyFor(action.plan), action, upgradeOf(request.req));
     if (code !== undefined) return { type: 'reply', ...refused(code), body: ERROR_CODES[code].message };
@@ -97,7 +98,8 @@ function explainDestination(
   const late = unsent ? {} : explainLate(outgoing, destination, picked, call);
   const reply = unsent ?? late.reply;
   const headers: [string, string][] = [];
-  for (let i = 0; i < head.headers.length; i += 2) headers.push([head.headers[i]!, head.headers[i + 1]!]);
+  for (let i = 0; i < head.headers.length; i += 2)
+    headers.push([head.headers[i]!, fromByteString(head.headers[i + 1]!)]);
   return {
     upstream: chosen || destination.upstream,
     share: action.total === 0 ? 0 : (destination.weight / action.total) * 100,

@@ -1,4 +1,4 @@
-import { formatOperatorAt } from '@edge-gateway/core';
+import { formatOperatorAt, toByteString } from '@edge-gateway/core';
 import { routingError } from '../error-codes.ts';
 import { operatorOf, OPERATOR_NAMES, type FormatContext, type FormatUse } from './operators.ts';
 import type { Operator, RequestRecord } from './record.ts';
@@ -10,11 +10,12 @@ export interface Format {
 
 /**
  * Compiles a text such as `%REQ(X-A?:PATH):10% %START_TIME(%s)%`; `%%` is a percent sign. With `request` the operators
- * of responses are rejected. `env` are the variables of `%ENVIRONMENT(X)%`. Throws `ERR_ROUTING_OPTION` for an unknown operator.
+ * of responses are rejected. Formats of a `log` render text, those of headers byte strings, see `toByteString`. `env` are the variables of `%ENVIRONMENT(X)%`. Throws `ERR_ROUTING_OPTION` for an unknown operator.
  */
 export function compileFormat(text: string, use: FormatUse, env?: FormatContext['env']): Format {
   const context: FormatContext = { use, env };
   const parts: (string | Operator)[] = [];
+  const written = use === 'log' ? (part: string): string => part : toByteString;
   let literal = '';
   let at = 0;
   while (at < text.length) {
@@ -30,13 +31,13 @@ export function compileFormat(text: string, use: FormatUse, env?: FormatContext[
       continue;
     }
     const { operator, end } = readOperator(text, percent, context);
-    if (literal !== '') parts.push(literal);
+    if (literal !== '') parts.push(written(literal));
     literal = '';
     parts.push(operator);
     at = end;
   }
-  if (parts.length === 0) return { literal, parts: [literal] };
-  if (literal !== '') parts.push(literal);
+  if (parts.length === 0) return { literal: written(literal), parts: [written(literal)] };
+  if (literal !== '') parts.push(written(literal));
   return { literal: undefined, parts };
 }
 

@@ -3,6 +3,7 @@ import { hostOf } from '../http1/authority.ts';
 import { findHeader } from '../http1/flat-headers.ts';
 import type { Operator, RequestRecord } from './record.ts';
 import {
+  fromByteString,
   LOG_OPERATORS,
   REDACTED_IN_LOG,
   RESPONSE_ARGUMENT_OPERATORS,
@@ -10,6 +11,7 @@ import {
   isSecretHeader,
   isToken,
   redactPath,
+  toByteString,
   type ARGUMENT_OPERATORS,
   type PLAIN_OPERATORS,
 } from '@edge-gateway/core';
@@ -91,7 +93,7 @@ function logOperator(name: string, argument: string | undefined, env: FormatCont
     return () => value;
   }
   if (argument === undefined) return LOG_PLAIN[name] ?? NOTHING;
-  if (name === 'TRAILER') return redacted(headerOperator(argument, responseTrailer), argument);
+  if (name === 'TRAILER') return redacted(inText(headerOperator(argument, responseTrailer)), argument);
   return LOG_WITH_ARGUMENT[name]?.(argument) ?? LOG_PLAIN[name] ?? NOTHING;
 }
 
@@ -111,7 +113,26 @@ export function operatorOf(
   if (!Object.hasOwn(table, name)) return undefined;
   const operator =
     argument === undefined ? PLAIN[name as PlainOperator] : WITH_ARGUMENT[name as ArgumentOperator](argument);
-  return use === 'log' && argument !== undefined ? redacted(operator, argument) : operator;
+  if (use !== 'log') return IN_BYTES.has(name) ? operator : inBytes(operator);
+  const shown = IN_BYTES.has(name) ? inText(operator) : operator;
+  return argument === undefined ? shown : redacted(shown, argument);
+}
+
+/** Operators whose values come from heads, as byte strings; the values of all others are text. */
+const IN_BYTES: ReadonlySet<string> = new Set(['REQ', 'RESP', 'STREAM_ID']);
+
+function inBytes(operator: Operator): Operator {
+  return (record) => {
+    const value = operator(record);
+    return typeof value === 'string' ? toByteString(value) : value;
+  };
+}
+
+function inText(operator: Operator): Operator {
+  return (record) => {
+    const value = operator(record);
+    return typeof value === 'string' ? fromByteString(value) : value;
+  };
 }
 
 function redacted(operator: Operator, argument: string): Operator {

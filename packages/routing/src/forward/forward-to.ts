@@ -9,6 +9,7 @@ import {
   isHeaderName,
   type Next,
   onlyProtected,
+  toByteString,
 } from '@edge-gateway/core';
 import { routingError, type RoutingErrorCode } from '../error-codes.ts';
 import { breaksLine } from '../http1/flat-headers.ts';
@@ -66,7 +67,9 @@ export function forwardTo(options: ForwardToOptions, context: Context = createCo
   const target = parseTarget(options.target, options.rootCaFile);
   const timeoutMs = options.timeoutMs ?? DEFAULT_FORWARD_TIMEOUT_MS;
   if (!(timeoutMs >= 0)) throw refuse('timeoutMs must be a number of milliseconds');
-  const changed = new Map(Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+  const changed = new Map(
+    Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value && toByteString(value)]),
+  );
   for (const [name, value] of changed) checkHeader(name, value);
   const upstreams = createUpstreams(withRoots(context, target));
   upstreams.apply([target.upstream]);

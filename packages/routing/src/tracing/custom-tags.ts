@@ -1,4 +1,4 @@
-import { isSecretHeader, isToken, REDACTED_IN_LOG, redactPath, type Context } from '@edge-gateway/core';
+import { fromByteString, isSecretHeader, isToken, REDACTED_IN_LOG, redactPath, type Context } from '@edge-gateway/core';
 import type { ListenerTracing } from '@edge-gateway/core/schema';
 import type { RequestRecord } from '../format/record.ts';
 import { findHeader } from '../http1/flat-headers.ts';
@@ -51,7 +51,7 @@ function headerTag(written: string): CustomTag {
     name: written,
     value: (record) => {
       const value = read(record);
-      return value === undefined ? undefined : safe(redactPath(value));
+      return value === undefined ? undefined : safe(redactPath(fromByteString(value)));
     },
   };
 }

@@ -1,5 +1,4 @@
-import { isUtf8 } from 'node:buffer';
-import { compileRegex, extractorProblem, toByteString } from '@edge-gateway/core';
+import { compileRegex, extractorProblem, fromByteString, toByteString } from '@edge-gateway/core';
 import type { TransformationTemplate } from '@edge-gateway/core/schema';
 import { remember } from './remember.ts';
 import { routingError } from '../error-codes.ts';
@@ -22,9 +21,8 @@ export function compileExtractor(name: string, spec: ExtractorSpec): Extractor {
   const ofBytes = compileExtract(spec, toByteString(replacementText));
   // The expression matches characters, so the value is decoded, unless it is not valid UTF-8.
   const extract = (value: string): string => {
-    if (isAscii(value)) return toByteString(ofText(value));
-    const bytes = Buffer.from(value, 'latin1');
-    return isUtf8(bytes) ? toByteString(ofText(bytes.toString('utf8'))) : ofBytes(value);
+    const text = fromByteString(value);
+    return text === value && !isAscii(value) ? ofBytes(value) : toByteString(ofText(text));
   };
   const readsBody = spec.body !== undefined;
   return { header: header.toLowerCase(), readsBody, extract: readsBody ? extract : remember(extract) };

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { fromByteString } from '@edge-gateway/core';
 import { badBody } from './head-change.ts';
 import type { Message } from './message.ts';
 import type { ChangeMessage } from './transformation.ts';
@@ -20,9 +21,6 @@ export function compileHeaderBody(addsRequest: boolean): ChangeMessage {
   };
 }
 
-/** Values are sent as bytes; in JSON they are text. */
-const decoded = (value: string): string => Buffer.from(value, 'latin1').toString('utf8');
-
 function lastValues(message: Message): Record<string, string> {
   const pseudo = message.request === message ? [':method', ':path', ':authority', ':scheme'] : [':status'];
   const values = pseudo.map((name) => [name, message.first(name)] as const).filter(([, value]) => value !== '');
@@ -31,7 +29,7 @@ function lastValues(message: Message): Record<string, string> {
 }
 
 function pairsOf(flat: readonly string[]): (readonly [string, string])[] {
-  return flat.flatMap((name, i) => (i % 2 === 0 ? [[name.toLowerCase(), decoded(flat[i + 1]!)] as const] : []));
+  return flat.flatMap((name, i) => (i % 2 === 0 ? [[name.toLowerCase(), fromByteString(flat[i + 1]!)] as const] : []));
 }
 
 function requestParts(message: Message): object {

@@ -1,5 +1,6 @@
 import {
   compileTemplate,
+  fromByteString,
   headerProblems,
   parseJson,
   RenderError,
@@ -125,7 +126,7 @@ function metadataSteps({ dynamicMetadataValues = [] }: TransformationTemplate, c
       const rendered = render(data);
       if (rendered === '') return;
       const values = facts.metadata.get(namespace) ?? {};
-      facts.metadata.set(namespace, { ...values, [key]: jsonToProto ? parsed(rendered) : fromBytes(rendered) });
+      facts.metadata.set(namespace, { ...values, [key]: jsonToProto ? parsed(rendered) : fromByteString(rendered) });
     };
   });
 }
@@ -135,19 +136,15 @@ function spanSteps({ spanTransformer }: TransformationTemplate, compile: Compile
   const render = compile(spanTransformer.name, 'spanTransformer.name.text');
   return [
     ({ facts }, data) => {
-      facts.spanName = fromBytes(render(data)) || facts.spanName;
+      facts.spanName = fromByteString(render(data)) || facts.spanName;
     },
   ];
 }
 
 function parsed(rendered: string): unknown {
   try {
-    return parseJson(fromBytes(rendered));
+    return parseJson(fromByteString(rendered));
   } catch {
     throw badRequest('a dynamic metadata value is not JSON');
   }
-}
-
-function fromBytes(text: string): string {
-  return Buffer.from(text, 'latin1').toString('utf8');
 }

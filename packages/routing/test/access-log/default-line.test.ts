@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { toByteString } from '@edge-gateway/core';
 import { defaultJsonLine, defaultLineFor } from '../../src/access-log/default-line.ts';
 import { recordOf } from '../records.ts';
 
@@ -11,6 +12,11 @@ describe('default line', () => {
       expect(line.indexOf('\n')).to.equal(line.length - 1);
       expect(JSON.parse(line)).to.include({ method: text, host: text, details: text, route: text, userAgent: text });
     }
+  });
+
+  it('writes header values as the text that they are in UTF-8', () => {
+    const record = recordOf({ headers: ['user-agent', toByteString('Mikołaj')] });
+    expect(JSON.parse(defaultJsonLine(record))).to.include({ userAgent: 'Mikołaj' });
   });
 
   it('has the time of each request to the millisecond', () => {

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { toByteString } from '@edge-gateway/core';
 import type { Dlp, DlpListener } from '@edge-gateway/core/schema';
+import { ActionSet } from '../../src/dlp/action-set.ts';
 import { ask, served, type Served } from '../served.ts';
 import { directOf, endpointOf, start, upstreamOf } from '../snapshots.ts';
 
@@ -31,6 +33,14 @@ describe('dlp', () => {
     });
     return [upstreamOf([endpointOf(port)])];
   };
+
+  it('masks by patterns beyond ASCII in headers, which are UTF-8', async () => {
+    const customAction = { name: 'city', regex: ['Zürich'], maskChar: '*', percent: { value: 100 } };
+    const mask = new ActionSet([{ customAction }], () => {});
+    const masked = mask.maskNamed('x-city', toByteString('in Zürich, Zug'));
+    expect(masked).to.equal('in *******, Zug');
+    gateway = await served();
+  });
 
   it('masks bodies of upstreams and of the gateway itself', async () => {
     gateway = await served({

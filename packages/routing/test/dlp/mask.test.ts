@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { applyMask, asBytes, compileMasks, maskValue } from '../../src/dlp/mask.ts';
+import { toByteString } from '@edge-gateway/core';
+import { applyMask, compileMasks, maskValue } from '../../src/dlp/mask.ts';
 import { StreamMask } from '../../src/dlp/stream-mask.ts';
 import type { Dlp } from '@edge-gateway/core/schema';
 
@@ -7,7 +8,7 @@ type Action = NonNullable<Dlp['actions']>[number];
 
 const masked = (text: string, ...actions: Action[]): string =>
   Buffer.from(
-    actions.flatMap(compileMasks).reduce((out, mask) => applyMask(out, mask), asBytes(text)),
+    actions.flatMap(compileMasks).reduce((out, mask) => applyMask(out, mask), toByteString(text)),
     'latin1',
   ).toString();
 
@@ -21,7 +22,7 @@ describe('maskValue', () => {
   });
 
   it('never cuts a character of several bytes', () => {
-    const out = Buffer.from(maskValue(asBytes('äöü'), { char: '*', percent: 50 }), 'latin1');
+    const out = Buffer.from(maskValue(toByteString('äöü'), { char: '*', percent: 50 }), 'latin1');
     expect(out.toString()).equal('****ü');
   });
 });

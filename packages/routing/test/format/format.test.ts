@@ -5,6 +5,7 @@ import {
   PLAIN_OPERATORS,
   RESPONSE_ARGUMENT_OPERATORS,
   RESPONSE_OPERATORS,
+  toByteString,
 } from '@edge-gateway/core';
 import { OPERATOR_NAMES } from '../../src/format/operators.ts';
 import { LOG_PLAIN, LOG_WITH_ARGUMENT } from '../../src/format/log-operators.ts';
@@ -15,6 +16,8 @@ import { recordOf } from '../records.ts';
 const TOKEN = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln';
 const RECORD = recordOf({
   headers: [
+    'x-city',
+    toByteString('Zürich'),
     'x-a',
     '1234567890',
     'cookie',
@@ -56,6 +59,7 @@ const TABLE: readonly (readonly [format: string, filled: string])[] = [
   ['%REQ(X-A):4%', '1234'],
   ['%REQ(X-B?X-A):2%|%REQ(X-B)%', '12|-'],
   ['%REQ(:METHOD)% %REQ(:AUTHORITY)%', 'GET a.example'],
+  ['→ %REQ(X-CITY):3% %REQ(X-CITY)%', '→ Zür Zürich'],
   ['%RESP(content-type)%', 'text/plain'],
   ['%RESPONSE_CODE% %RESPONSE_FLAGS% %DURATION%', '200 UF 12'],
   ['%RESPONSE_FLAGS_LONG%', 'UpstreamConnectionFailure'],

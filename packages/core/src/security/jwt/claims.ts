@@ -1,3 +1,4 @@
+import { toByteString } from '../../http/byte-string.ts';
 import { isHeaderValue } from '../../http/reserved-headers.ts';
 import type { HeaderChange } from '../../contract/facts.ts';
 import type { ClaimToHeader } from '../../schema/auth/jwt.ts';
@@ -52,6 +53,5 @@ function headerValueOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   const isComposite = typeof value === 'object' && !(value instanceof ExactNumber);
   const text = isComposite ? Buffer.from(JSON.stringify(value)).toString('base64') : String(value);
-  if (!isHeaderValue(text)) return undefined;
-  return Buffer.from(text, 'utf8').toString('latin1');
+  return isHeaderValue(text) ? toByteString(text) : undefined;
 }

@@ -1,6 +1,7 @@
 import {
   alternativeNames,
   distinguishedName,
+  fromByteString,
   isSecretHeader,
   isToken,
   redact,
@@ -55,12 +56,12 @@ export function httpEntry(record: RequestRecord, headers: EntryHeaders): LogEntr
       request_method: Math.max(METHODS.indexOf(head.method), 0),
       scheme: connection.tls ? 'https' : 'http',
       authority: head.authority,
-      path: redactPath(head.path),
+      path: redactPath(fromByteString(head.path)),
       user_agent: header('user-agent'),
       referer: header('referer'),
       forwarded_for: header('x-forwarded-for'),
-      request_id: head.requestId,
-      original_path: head.originalPath === head.path ? '' : redactPath(head.originalPath),
+      request_id: fromByteString(head.requestId),
+      original_path: head.originalPath === head.path ? '' : redactPath(fromByteString(head.originalPath)),
       request_body_bytes: result.bytesReceived,
       request_headers: chosen(head.headers, headers.request),
     },
@@ -105,7 +106,7 @@ function commonOf(record: RequestRecord): CommonProperties {
     route_name: route.routeName,
     upstream_request_attempt_count: result.attempts,
     connection_termination_details: result.termination,
-    stream_id: head.requestId,
+    stream_id: fromByteString(head.requestId),
   };
 }
 
@@ -177,6 +178,6 @@ function chosen(flat: readonly string[], names: readonly string[]): Record<strin
 
 function shown(name: string, value: string): string {
   if (value !== '' && isSecretHeader(name)) return REDACTED_IN_LOG;
-  const path = redactPath(value);
+  const path = redactPath(fromByteString(value));
   return isToken(path) ? REDACTED_IN_LOG : path;
 }

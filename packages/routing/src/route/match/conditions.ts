@@ -1,4 +1,4 @@
-import { compileRegex, type Regex, type Route } from '@edge-gateway/core';
+import { compileRegex, fromByteString, toByteString, type Regex, type Route } from '@edge-gateway/core';
 import { findHeader } from '../../http1/flat-headers.ts';
 import type { RequestView } from '../../format/record.ts';
 
@@ -8,7 +8,7 @@ export interface Condition {
   readonly type: 'header' | 'query' | 'method';
   /** Name of the header or parameter; empty for the method. */
   readonly name: string;
-  /** Exact value, expression, or list of methods; `undefined` tests for presence. */
+  /** Exact value as a byte string, or expression; `undefined` tests for presence. */
   readonly value: string | undefined;
   readonly regex: Regex | undefined;
   readonly methods: readonly string[];
@@ -24,7 +24,7 @@ export function compileConditions(matcher: Matcher): Condition[] {
     conditions.push({ ...valueOf(header), type: 'header', name, invert: header.invertMatch === true });
   }
   for (const query of matcher.queryParameters ?? []) {
-    conditions.push({ ...valueOf(query), type: 'query', name: query.name ?? '' });
+    conditions.push({ ...valueOf(query), type: 'query', name: toByteString(query.name ?? '') });
   }
   return conditions;
 }
@@ -33,7 +33,7 @@ const BLANK: Condition = { type: 'method', name: '', value: undefined, regex: un
 
 function valueOf({ value, regex }: { readonly value?: string; readonly regex?: boolean }): Condition {
   if (!value) return BLANK;
-  return { ...BLANK, value, regex: regex ? compileRegex(value) : undefined };
+  return regex ? { ...BLANK, value, regex: compileRegex(value) } : { ...BLANK, value: toByteString(value) };
 }
 
 export function holds(condition: Condition, view: RequestView): boolean {
@@ -42,7 +42,7 @@ export function holds(condition: Condition, view: RequestView): boolean {
   if (condition.value === undefined) return (found !== undefined) !== condition.invert;
   // A missing header fails every comparison, even a negated one; only the negated test for presence requires it to be missing.
   if (found === undefined) return false;
-  const fits = condition.regex ? condition.regex.fullMatch(found) : found === condition.value;
+  const fits = condition.regex ? condition.regex.fullMatch(fromByteString(found)) : found === condition.value;
   return fits !== condition.invert;
 }
 
@@ -72,7 +72,7 @@ export function wanted(condition: Condition): string {
   const not = condition.invert;
   if (condition.value === undefined) return not ? 'absent' : 'present';
   if (condition.regex) return `${not ? 'no full match of' : 'full match of'} ${condition.value}`;
-  return `${not ? 'not ' : ''}${condition.value}`;
+  return `${not ? 'not ' : ''}${fromByteString(condition.value)}`;
 }
 
 /** Returns the first value of a query parameter as written, still escaped; empty for one without `=`. */

@@ -1,4 +1,11 @@
-import { canonicalName, type Context, FRAMING_HEADERS, isHeaderName, type VirtualHost } from '@edge-gateway/core';
+import {
+  canonicalName,
+  type Context,
+  FRAMING_HEADERS,
+  isHeaderName,
+  toByteString,
+  type VirtualHost,
+} from '@edge-gateway/core';
 import { routingError } from '../../error-codes.ts';
 import { breaksLine, removeHeader, setHeader } from '../../http1/flat-headers.ts';
 import { compileFormat, fill, type Format } from '../../format/format.ts';
@@ -100,9 +107,8 @@ function fromSecret(
         `header secret ${namespace}.${name}: key ${key} contains a line break or NUL`,
       );
     if (value === '') return [];
-    return [
-      { op: append === false ? 'set' : 'append', name: addedName(key), value: { literal: value, parts: [value] } },
-    ];
+    const literal = toByteString(value);
+    return [{ op: append === false ? 'set' : 'append', name: addedName(key), value: { literal, parts: [literal] } }];
   });
 }
 

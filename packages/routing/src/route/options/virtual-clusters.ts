@@ -1,5 +1,6 @@
 import {
   compileRegex,
+  fromByteString,
   type Counter,
   type Histogram,
   type Metrics,
@@ -64,7 +65,7 @@ export class VirtualClusters {
 
   #find({ method, originalPath }: ClusteredRequest): Group | undefined {
     return this.#groups.find((group) => {
-      return (group.method === '' || group.method === method) && group.pattern.fullMatch(originalPath);
+      return (group.method === '' || group.method === method) && group.pattern.fullMatch(fromByteString(originalPath));
     });
   }
 }

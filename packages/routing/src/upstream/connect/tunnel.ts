@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import {
   isHeaderBytes,
+  toByteString,
   isHeaderName,
   isHost,
   type Endpoint,
@@ -32,7 +33,7 @@ export function compileTunnel({ spec }: SnapshotUpstream, tls: UpstreamTls | und
   const url = URL.parse(`http://${name}`);
   if (!url || url.host === '' || !isHost(name)) throw new TypeError(`httpProxyHostname ${name} is not a host`);
   const address = url.hostname.replace(/^\[|\]$/g, '');
-  const headers = httpConnectHeaders.map(({ key = '', value = '' }) => [key, value] as const);
+  const headers = httpConnectHeaders.map(({ key = '', value = '' }) => [key, toByteString(value)] as const);
   return { server: { address, port: Number(url.port || 80), weight: 1 }, request: connectRequest(name, headers), tls };
 }
 

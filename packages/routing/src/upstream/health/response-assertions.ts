@@ -1,4 +1,4 @@
-import { compileRegex, type Regex } from '@edge-gateway/core';
+import { compileRegex, fromByteString, type Regex } from '@edge-gateway/core';
 import type { HealthCheck } from './health-spec.ts';
 import { activeFailure, type CheckResult } from './probe.ts';
 
@@ -66,7 +66,8 @@ function compileSource({ header, jsonKey }: NonNullable<Matcher['responseMatch']
 
 function headerOf({ headers }: CheckedResponse, name: string): string | undefined {
   const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
-  return value === undefined || typeof value === 'string' ? value : value.join(',');
+  if (value === undefined) return undefined;
+  return fromByteString(typeof value === 'string' ? value : value.join(','));
 }
 
 /** Returns the value at a path of a JSON text: a string as it is, any other value as JSON. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Route } from '@edge-gateway/core';
+import { toByteString, type Route } from '@edge-gateway/core';
 import { allHold, compileConditions } from '../../../src/route/match/conditions.ts';
 import type { RequestView } from '../../../src/format/record.ts';
 
@@ -8,9 +8,9 @@ type Matcher = Route['matchers'][number];
 const VIEW: RequestView = {
   method: 'GET',
   authority: 'a.example:8080',
-  path: '/p?page=1&page=2&empty&enc=%61&x=a=b',
+  path: `/p?page=1&page=2&empty&enc=%61&x=a=b&${toByteString('é=Zürich')}`,
   pathname: '/p',
-  headers: ['x-a', '1', 'x-list', 'one', 'x-list', 'two', 'x-empty', ''],
+  headers: ['x-city', toByteString('Zürich'), 'x-a', '1', 'x-list', 'one', 'x-list', 'two', 'x-empty', ''],
 };
 
 const TABLE: readonly (readonly [name: string, matcher: Matcher, holds: boolean])[] = [
@@ -42,6 +42,20 @@ const TABLE: readonly (readonly [name: string, matcher: Matcher, holds: boolean]
   ['a missing query parameter', { queryParameters: [{ name: 'pag' }] }, false],
   ['a query parameter as it is written', { queryParameters: [{ name: 'enc', value: 'a' }] }, false],
   ['a query parameter with an equals sign in it', { queryParameters: [{ name: 'x', value: 'a=b' }] }, true],
+  ['a query parameter beyond ASCII', { queryParameters: [{ name: 'é', value: 'Zürich' }] }, true],
+  ['another query parameter beyond ASCII', { queryParameters: [{ name: 'é', value: 'Zurich' }] }, false],
+  [
+    'a query parameter by an expression beyond ASCII',
+    { queryParameters: [{ name: 'é', value: 'Z.rich', regex: true }] },
+    true,
+  ],
+  ['a header beyond ASCII', { headers: [{ name: 'x-city', value: 'Zürich' }] }, true],
+  [
+    'a header that must not have this value beyond ASCII',
+    { headers: [{ name: 'x-city', value: 'Zürich', invertMatch: true }] },
+    false,
+  ],
+  ['a header by an expression beyond ASCII', { headers: [{ name: 'x-city', value: 'Z.rich', regex: true }] }, true],
   ['one of the methods', { methods: ['POST', 'GET'] }, true],
   ['none of the methods', { methods: ['POST'] }, false],
 ];

@@ -1,3 +1,4 @@
+import { toByteString } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { compileAssertions } from '../../../src/upstream/health/response-assertions.ts';
 
@@ -13,6 +14,14 @@ const status = (regex: string, more: object = {}) => ({
 });
 
 describe('assertions on responses to health checks', () => {
+  it('compare headers as UTF-8', () => {
+    const header = (regex: string): Assertions => ({
+      responseMatchers: [{ responseMatch: { header: 'x-state', regex } }],
+    });
+    const headers = { 'x-state': [toByteString('grün'), toByteString('gut')] };
+    expect(check(header('gr.n,gut'), '', headers)).to.equal('healthy');
+  });
+
   const up: Assertions = { responseMatchers: [status('UP')] };
 
   for (const [title, assertions, body, expected] of [
