@@ -45,7 +45,7 @@ export { runMiddleware } from './middleware/run-middleware.ts';
 export { createUpgradeResponse, releaseSocket } from './middleware/upgrade-response.ts';
 export type { LocatedRejection, ProxyRejection, ProxyStatus } from './contract/proxy-status.ts';
 export type { ProxyTraffic, ReportedRequests, ReportedUpstream, TrafficReport } from './contract/proxy-traffic.ts';
-export type { HealthFlagName, HostCounters, HostState, Locality } from './contract/host-state.ts';
+export type { ConnectionFailure, HealthFlagName, HostCounters, HostState, Locality } from './contract/host-state.ts';
 export {
   RECORDING_HEADER,
   type RecordedStep,

@@ -15,12 +15,15 @@ export function mergeHosts(reports: readonly HostsByUpstream[], upstream: string
 }
 
 function merge(states: readonly HostState[]): HostState {
+  const failures = states.flatMap(({ lastFailure }) => lastFailure ?? []);
+  const lastFailure = failures.toSorted((a, b) => b.at - a.at)[0];
   return {
     ...states[0]!,
     counters: addCounters(states.map(({ counters }) => counters)),
     healthFlags: [...new Set(states.flatMap(({ healthFlags }) => healthFlags))],
     successRate: lowest(states.map(({ successRate }) => successRate)),
     localOriginSuccessRate: lowest(states.map(({ localOriginSuccessRate }) => localOriginSuccessRate)),
+    ...(lastFailure && { lastFailure }),
   };
 }
 

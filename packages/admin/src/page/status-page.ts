@@ -4,6 +4,7 @@ import { adminError } from '../error-codes.ts';
 import type { EndpointResponse } from '../http/endpoint-response.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { scriptEndpoint, styleEndpoint } from './asset-endpoints.ts';
+import { failedUpstreams } from './connection-failures.ts';
 import { countText } from './figures.ts';
 import { html } from './html.ts';
 import { pageOf, type Frame, type NavigationItem, type PageBody } from './layout.ts';
@@ -58,27 +59,36 @@ export function statusPages(sources: StatusSources, canSignOut: (req: Request) =
     },
   });
   const upToDate = async (): Promise<void> => refresh?.('hosts');
+  /** Lists show hosts only if connections failed. */
+  const failuresUpToDate = async (): Promise<void> => {
+    if (failedUpstreams(metrics).length > 0) await upToDate();
+  };
   const live = createLiveEvents({
     version: () => `${stateNow?.()?.revision} ${sources.snapshots().map(({ version }) => version)}`,
     describe: () => describeChange(sources),
     sample: traffic.sample,
   });
   return [
-    page(home === '/' ? ['/', '/status'] : ['/status'], 'the status page', () =>
-      overviewPage(sources, traffic, resources()),
-    ),
+    page(home === '/' ? ['/', '/status'] : ['/status'], 'the status page', async () => {
+      await failuresUpToDate();
+      return overviewPage(sources, traffic, resources());
+    }),
     page([PATHS.virtualServices], 'virtual services', (parameters) =>
       virtualServicesPage(services(), parameters, stateOf),
     ),
     page([PATHS.virtualService], 'one virtual service', (parameters) =>
       virtualServicePage(services(), parameters, stateOf),
     ),
-    page([PATHS.upstreams], 'upstreams', (parameters) => upstreamsPage(sources, traffic, parameters)),
+    page([PATHS.upstreams], 'upstreams', async (parameters) => {
+      await failuresUpToDate();
+      return upstreamsPage(sources, traffic, parameters);
+    }),
     page([PATHS.upstream], 'one upstream', async (parameters) => {
       await upToDate();
       return upstreamPage(sources, traffic, parameters);
     }),
-    page([PATHS.search], 'search', (parameters) => {
+    page([PATHS.search], 'search', async (parameters) => {
+      await failuresUpToDate();
       const searched = { sources, traffic, resources: resources(), virtualServices: services(), stateOf };
       return searchPage(searched, parameters.get('q') ?? '');
     }),

@@ -1,4 +1,10 @@
-import { DEFAULTS, type HealthFlagName, type HostState, type SnapshotUpstream } from '@edge-gateway/core';
+import {
+  DEFAULTS,
+  type ConnectionFailure,
+  type HealthFlagName,
+  type HostState,
+  type SnapshotUpstream,
+} from '@edge-gateway/core';
 import { renamed, type EnvoyMessage } from '@edge-gateway/core/envoy';
 import { addressAndPort } from '../http/address.ts';
 import { json } from '../http/endpoint-response.ts';
@@ -139,11 +145,17 @@ function hostStatus({ counters, ...host }: ShownHost): object {
     health_status: { ...healthStatus(host.healthFlags), eds_health_status: 'HEALTHY' },
     ...(host.successRate >= 0 && { success_rate: { value: host.successRate } }),
     ...(host.localOriginSuccessRate >= 0 && { local_origin_success_rate: { value: host.localOriginSuccessRate } }),
+    ...(host.lastFailure && { last_connection_failure: failureOf(host.lastFailure) }),
     weight: host.weight,
     hostname: host.hostname,
     ...(host.priority > 0 && { priority: host.priority }),
     locality: { ...(region && { region }), ...(zone && { zone }), ...(subZone && { sub_zone: subZone }) },
   };
+}
+
+/** Not a field of Envoy. */
+function failureOf({ at, reason, isOver }: ConnectionFailure): object {
+  return { time: new Date(at).toISOString(), reason, is_over: isOver };
 }
 
 /** Names of health flags in JSON. */

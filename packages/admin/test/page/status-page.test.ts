@@ -14,7 +14,7 @@ import { expect } from 'chai';
 import type { WrittenRequest } from '../../src/index.ts';
 import { controlAdmin, resource, STATE } from '../control/control-sample.ts';
 import { browse } from '../raw-request.ts';
-import { proxyAdmin, secrets, SNAPSHOT, type TestPort } from '../sample.ts';
+import { NOW, proxyAdmin, secrets, SNAPSHOT, type TestPort } from '../sample.ts';
 
 const EVIL = `<script>alert('1')"onmouseover=x`;
 
@@ -442,25 +442,92 @@ describe('the status page of a proxy', () => {
     expect((await admin.request('/status/nothing')).text).to.match(/^invalid path\./);
   });
 
-  it('shows how many upstreams are healthy', async () => {
-    const context = createContext({ metrics: createMetrics(), secrets });
-    for (const [name, healthy] of [
-      ['a', 2],
-      ['b', 1],
-    ] as const) {
-      const gauge = (metric: string) =>
-        context.metrics.gauge({
-          path: `cluster.${name}.${metric}`,
-          metric: `envoy_cluster_${metric}`,
-          labels: { envoy_cluster_name: name },
-        });
-      gauge('membership_total').value = 2;
-      gauge('membership_healthy').value = healthy;
+  describe('with upstreams in all states of health', () => {
+    const [pets] = SNAPSHOT.upstreams;
+    const upstreams = [
+      ['a', { healthChecks: [{}] }, 2],
+      ['b', { outlierDetection: {} }, 1],
+      ['c', {}, 2],
+      ['d', {}, 2],
+      ['e', {}, 2],
+    ] as const;
+    let own: TestPort;
+    before(async () => {
+      const context = createContext({ metrics: createMetrics(), secrets, now: () => NOW });
+      for (const [name, , healthy] of upstreams) {
+        const stat = (metric: string) => {
+          return {
+            path: `cluster.${name}.${metric}`,
+            metric: `envoy_cluster_${metric}`,
+            labels: { envoy_cluster_name: name },
+          };
+        };
+        context.metrics.gauge(stat('membership_total')).value = 2;
+        context.metrics.gauge(stat('membership_healthy')).value = healthy;
+        context.metrics.counter(stat('upstream_cx_connect_fail')).value = Number('de'.includes(name));
+      }
+      const lastFailure = { at: NOW - 5000, reason: 'Connection refused', isOver: false };
+      const hosts: Readonly<Record<string, HostState>> = {
+        d: { ...HOST, healthFlags: [], lastFailure },
+        e: { ...HOST, healthFlags: [], lastFailure: { ...lastFailure, at: NOW - 120_000, isOver: true } },
+      };
+      own = await proxyAdmin({
+        context,
+        hostStates: (name) => [hosts[name] ?? { ...HOST, healthFlags: [] }],
+        snapshot: () => ({
+          ...SNAPSHOT,
+          upstreams: upstreams.map(([name, spec]) => ({ ...pets!, name, spec: { ...pets!.spec, ...spec } })),
+        }),
+      });
+    });
+    after(() => own.close());
+    const shown = async (path: string): Promise<string> => textOf((await own.request(path)).text);
+
+    it('counts each state on the overview', async () => {
+      expect(await shown('/status')).to.contain('Upstreams 5 1 unhealthy, 1 failing, 2 unchecked, 1 healthy');
+    });
+
+    it('shows when and why connections failed on the overview', async () => {
+      const text = await shown('/status');
+      expect(text).to.contain('Failed connections in the last hour');
+      expect(text).to.match(/d \S+:\d+ connections fail 5 s ago Connection refused/);
+      expect(text).to.match(/e \S+:\d+ connected again 2 min ago Connection refused/);
+    });
+
+    const filtered = [
+      ['unhealthy', 'b', '1 of 2 healthy'],
+      ['failing', 'd', 'connections fail'],
+      ['unchecked', 'c', '2 hosts, unchecked'],
+      ['healthy', 'a', '2 of 2 healthy'],
+    ] as const;
+    for (const [health, name, cell] of filtered) {
+      it(`lists the upstreams that are ${health}`, async () => {
+        const { text } = await own.request(`/status/upstreams?health=${health}`);
+        expect(text).to.contain(`/status/upstream?name=${name}"`);
+        expect(textOf(text)).to.contain(cell);
+        for (const [, other] of filtered)
+          if (other !== name) expect(text).to.not.contain(`/status/upstream?name=${other}"`);
+      });
     }
-    const own = await proxyAdmin({ context, hostStates: () => [HOST] });
-    const text = textOf((await own.request('/status')).text);
-    await own.close();
-    expect(text).to.contain('Upstreams 1 of 2 healthy');
+
+    it('shows the state and the last failure of each host', async () => {
+      expect(await shown('/status/upstream?name=d')).to.match(/connections fail .*5 s ago Connection refused/);
+      expect(await shown('/status/upstream?name=c'))
+        .to.contain('unchecked')
+        .and.to.not.contain('healthy ');
+      expect(await shown('/status/upstream?name=e')).to.match(/ unchecked .*2 min ago Connection refused/);
+    });
+
+    it('shows no failures that are older than an hour', async () => {
+      const context = createContext({ metrics: createMetrics(), secrets, now: () => NOW });
+      const stat = { path: 'x', metric: 'envoy_cluster_upstream_cx_connect_fail', labels: { envoy_cluster_name: 'a' } };
+      context.metrics.counter(stat).value = 1;
+      const lastFailure = { at: NOW - 3_600_001, reason: 'Connection refused', isOver: false };
+      const old = await proxyAdmin({ context, hostStates: () => [{ ...HOST, lastFailure }] });
+      const { text } = await old.request('/status');
+      await old.close();
+      expect(text).to.not.contain('Failed connections');
+    });
   });
 
   it('explains requests', async () => {

@@ -3,6 +3,7 @@ import type { ClusterClient } from '@edge-gateway/kubernetes';
 import { deploymentProblems, listDeployments, podProblems, replicasOf } from '../cluster/workloads.ts';
 import type { Connection } from '../gateway/connection.ts';
 import { syncProblems } from '../gateway/proxy-list.ts';
+import { checkUpstreams } from './upstream-health.ts';
 import { isListener, isReady, proxyProblems, type RunningComponent } from './components.ts';
 
 /** The cluster of a gateway. */
@@ -55,7 +56,7 @@ export const DOCUMENTS: Check = { name: 'Documents', excludedBy: 'documents' };
 export const CHECKS: readonly Check[] = [
   { name: 'Deployments', excludedBy: 'deployments', run: checkDeployments },
   { name: 'Pods', excludedBy: 'pods', run: checkPods },
-  { name: 'Upstreams', excludedBy: 'upstreams', kind: 'Upstream' },
+  { name: 'Upstreams', excludedBy: 'upstreams', kind: 'Upstream', run: checkUpstreams },
   { name: 'UpstreamGroups', excludedBy: 'upstreamgroup', kind: 'UpstreamGroup' },
   { name: 'AuthConfigs', excludedBy: 'auth-configs', kind: 'AuthConfig' },
   { name: 'RateLimitConfigs', excludedBy: 'rate-limit-configs', kind: 'RateLimitConfig' },

@@ -1,6 +1,6 @@
 import { clusterName, type Kind } from '@edge-gateway/core';
-import type { UpstreamHosts } from '../gateway/upstream-hosts.ts';
-import { text, type StatusObject } from '../resources/objects.ts';
+import { hostLine, type UpstreamHosts } from '../gateway/upstream-hosts.ts';
+import { dig, items, text, type StatusObject } from '../resources/objects.ts';
 import { statusCell } from '../resources/status.ts';
 import { keyLines, nameOf, tableOf, type Columns } from './columns.ts';
 import { GATEWAY, PROXY, matchableGateway } from './gateways.ts';
@@ -27,7 +27,10 @@ function view(kind: Kind, command: string, [plural, ...aliases]: Names, columns:
 
 /** The table of upstreams with a column of their hosts. */
 export function upstreamsWithHosts(hosts: UpstreamHosts): View['tables'] {
-  const Hosts = ({ metadata }: StatusObject): string[] => [...(hosts.get(clusterName(metadata)) ?? [])];
+  const Hosts = ({ metadata, spec }: StatusObject): string[] => {
+    const checked = items(spec, 'healthChecks').length > 0 || dig(spec, 'outlierDetection') !== undefined;
+    return (hosts.get(clusterName(metadata)) ?? []).map((host) => hostLine(host, { checked, now: Date.now() }));
+  };
   return (...given) => [{ title: '', ...tableOf({ ...UPSTREAM, Hosts }, ...given) }];
 }
 

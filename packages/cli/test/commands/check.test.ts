@@ -228,6 +228,38 @@ describe('check', () => {
     expect(withoutServices.stderr).to.contain(`Listener listener-::-8443 (listener) is not served: ${message}\n`);
   });
 
+  describe('with the hosts of upstreams', () => {
+    const host = (port: number, more: object) => ({
+      address: { socket_address: { address: '127.0.0.1', port_value: port } },
+      health_status: { eds_health_status: 'HEALTHY' },
+      ...more,
+    });
+    const failure = (ageMs: number, is_over: boolean) => {
+      const time = new Date(Date.now() - ageMs).toISOString();
+      return { last_connection_failure: { time, reason: 'Connection refused', is_over } };
+    };
+    const clusters = (...host_statuses: object[]) => ({
+      '/clusters': { cluster_statuses: [{ name: 'echo_gw-system', host_statuses }] },
+    });
+
+    it('names hosts whose last connection failed, and hosts that health checks reject', async () => {
+      const unhealthy = host(2, { health_status: { failed_active_health_check: true } });
+      const { code, stdout, stderr } = await check([], [], clusters(host(1, failure(5000, false)), unhealthy));
+      expect(code).to.equal(1);
+      expect(stdout).to.match(/Checking Upstreams\.\.\. 2 Errors!/);
+      expect(stderr).to.match(
+        /Upstream echo_gw-system: 127\.0\.0\.1:1 cannot be connected, last connection failure \d s ago: Connection refused/,
+      );
+      expect(stderr).to.contain('Upstream echo_gw-system: 127.0.0.1:2 is not healthy, failed_active_hc');
+    });
+
+    it('accepts hosts that were connected again, hosts with old failures, and those that it must not look at', async () => {
+      const pages = clusters(host(1, failure(5000, true)), host(2, failure(3_700_000, false)), host(3, {}));
+      expect((await check([], [], pages)).code).to.equal(0);
+      expect((await check([], ['--read-only'], clusters(host(1, failure(5000, false))))).code).to.equal(0);
+    });
+  });
+
   it('warns if the gateway does not list its components', async () => {
     const { code, stdout } = await check([], [], { '/components': undefined });
     expect(code).to.equal(0);

@@ -68,13 +68,22 @@ describe('get', () => {
     const name = 'carts_gw-system';
     const host_statuses = [
       host(1, {}, [counted('rq_total', '12'), counted('rq_error', '1')]),
+      {
+        ...host(3, {}),
+        last_connection_failure: {
+          time: new Date(Date.now() - 5000).toISOString(),
+          reason: 'Connection refused',
+          is_over: false,
+        },
+      },
       host(2, { failed_active_health_check: true, failed_outlier_check: true }),
     ];
     const clusters = { cluster_statuses: [{ name, host_statuses }] };
     const running = await answer({ ...recordedAnswers(), '/clusters': clusters });
     const { code, stdout } = await call(['get', 'upstream', 'carts', '-o', 'wide', ...at(running)]);
     expect(code).to.equal(0);
-    expect(stdout).to.contain('127.0.0.1:1 healthy, 12 requests, 1 error');
+    expect(stdout).to.contain('127.0.0.1:1 unchecked, 12 requests, 1 error');
+    expect(stdout).to.match(/127\.0\.0\.1:3 connections fail, last connection failure \d s ago: Connection refused/);
     expect(stdout).to.contain('127.0.0.1:2 failed_active_hc failed_outlier_check');
     await running.close();
   });

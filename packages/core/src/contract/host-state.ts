@@ -44,4 +44,16 @@ export interface HostState {
   readonly successRate: number;
   /** The same for errors of the connection. */
   readonly localOriginSuccessRate: number;
+  /** The last connection that could not be opened; missing if there was none. */
+  readonly lastFailure?: ConnectionFailure;
+}
+
+/** A connection to a host that could not be opened. */
+export interface ConnectionFailure {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** E.g. `Connection refused`. */
+  readonly reason: string;
+  /** True if a later connection was opened. */
+  readonly isOver: boolean;
 }

@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
-import { pino, stdSerializers, type DestinationStream, type Level, type Logger as PinoLogger } from 'pino';
+import { pino, type DestinationStream, type Level, type Logger as PinoLogger } from 'pino';
+import { errorFields } from './error-fields.ts';
 import { LOGGER_NAMES, type LoggerLevel, type LoggerName, type LogLevel, type SettableLevel } from './log-levels.ts';
 import { createLineBuffer, type RecentLines } from './recent-lines.ts';
 import { redact, redactText } from '../security/redact.ts';
@@ -111,7 +112,7 @@ export function createLoggers(
           return line;
         },
       },
-      serializers: { err: (error: Error) => redact(stdSerializers.err(error)) },
+      serializers: { err: (error: Error) => redact(errorFields(error)) },
     },
     destination,
   );

@@ -58,8 +58,9 @@ function shown(value: unknown): string {
   return printable(/[\s"=,()]/.test(text) ? JSON.stringify(text) : text);
 }
 
-/** Returns a listener as `http:8080`, any other object as its fields in parentheses. */
+/** Returns an error as its message, a listener as `http:8080`, any other object as its fields in parentheses. */
 function objectText(value: object): string {
+  if ('type' in value && 'message' in value) return shown(value.message);
   if ('protocol' in value && 'port' in value) return `${shown(value.protocol)}:${shown(value.port)}`;
   return `(${Object.entries(value)
     .map(([key, inner]) => `${printable(key)}=${shown(inner)}`)

@@ -109,12 +109,31 @@ function resetOf(code: RoutingErrorCode, flags: string, reset: ResetReason, tran
 const DNS_CODE = /^E[A-Z]+$/;
 
 function connectFailure(error: Error, code: string): string {
+  if (isOfSystem(error, code)) return `delayed connect error: ${connectFailureText(error)}`;
+  return isOfName(error, code) || code === '' ? connectFailureText(error) : `TLS_error:|${code}:TLS_error_end`;
+}
+
+/**
+ * Returns why a connection could not be opened, for people: `Connection refused`, `connection timeout`, `dns resolution failure: ENOTFOUND`,
+ * `TLS: CERT_HAS_EXPIRED`.
+ */
+export function connectFailureText(error: Error): string {
+  const code = codeOf(error);
+  if (code === 'ETIMEDOUT') return 'connection timeout';
+  if (isOfName(error, code)) return `dns resolution failure: ${code}`;
+  if (!isOfSystem(error, code)) return code === '' ? error.message : `TLS: ${code}`;
+  const text = getSystemErrorMessage((error as NodeJS.ErrnoException).errno!);
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+function isOfName(error: Error, code: string): boolean {
   const { errno, syscall = '' } = error as NodeJS.ErrnoException;
-  if (DNS_CODE.test(code) && (errno === undefined || syscall === 'getaddrinfo'))
-    return `dns resolution failure: ${code}`;
-  if (errno === undefined || errno >= 0) return code === '' ? error.message : `TLS_error:|${code}:TLS_error_end`;
-  const text = getSystemErrorMessage(errno);
-  return `delayed connect error: ${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+  return DNS_CODE.test(code) && (errno === undefined || syscall === 'getaddrinfo');
+}
+
+function isOfSystem(error: Error, code: string): boolean {
+  const { errno } = error as NodeJS.ErrnoException;
+  return errno !== undefined && errno < 0 && !isOfName(error, code);
 }
 
 /** Returns the failure with Envoy's body of a reset. The reason of the connection is only logged: it could tell clients too much. */

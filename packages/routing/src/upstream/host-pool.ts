@@ -4,6 +4,7 @@ import { authorityOf } from '../http1/authority.ts';
 import type { ConnectionSettings } from './cluster-settings.ts';
 import type { Tunnel } from './connect/tunnel.ts';
 import type { ConnectionLimit } from './connection-limit.ts';
+import { connectFailureText } from './failure.ts';
 import type { Host } from './hosts/host.ts';
 import type { ClusterStats } from './stats.ts';
 
@@ -36,8 +37,10 @@ export abstract class HostPool {
 
   connected(): void {
     this.stats.connected(this.isHttp2);
-    this.host.cxTotal++;
-    this.host.cxActive++;
+    const { host } = this;
+    host.cxTotal++;
+    host.cxActive++;
+    if (host.lastFailure && !host.lastFailure.isOver) host.lastFailure = { ...host.lastFailure, isOver: true };
   }
 
   disconnected(): void {
@@ -45,9 +48,10 @@ export abstract class HostPool {
     this.host.cxActive--;
   }
 
-  connectFailed(): void {
+  connectFailed(error: Error): void {
     this.stats.cxConnectFail.value++;
     this.host.cxConnectFail++;
+    this.host.lastFailure = { at: Date.now(), reason: connectFailureText(error), isOver: false };
   }
 
   /** Counts a request that waits for a connection. Returns false if it must not wait, because `waiting` others already do. */

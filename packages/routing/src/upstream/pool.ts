@@ -165,7 +165,7 @@ export class ConnectionPool extends HostPool implements ChannelPool, ConnectionO
     };
     const settle: UnpooledUser['onConnect'] = (error, socket) => {
       if (!socket) {
-        this.connectFailed();
+        this.connectFailed(error ?? new Error('no connection'));
         onConnect(error);
         return closed();
       }

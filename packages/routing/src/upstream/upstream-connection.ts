@@ -28,7 +28,7 @@ export interface ConnectionOwner {
   /** Counts a connection that is open, closed, or could not be opened. */
   connected(): void;
   disconnected(): void;
-  connectFailed(): void;
+  connectFailed(error: Error): void;
   /** Returns a connection to the pool. */
   release(connection: Connection): void;
   /** Removes a closed connection. Its slot is then free: see {@link fill}. */
@@ -184,7 +184,7 @@ export class Connection implements Channel, ResponseSink {
       settled?.();
       if (socket && !this.#gone) return this.#opened(socket);
       socket?.destroy();
-      if (error) this.#pool.connectFailed();
+      if (error) this.#pool.connectFailed(error);
       this.#break(error ?? undefined);
     };
     this.#pool.connect(opened, onread, prefaceOf(this.#pool.settings.proxyProtocol, this.#client));

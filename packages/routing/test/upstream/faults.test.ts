@@ -42,6 +42,25 @@ describe('faults of upstream connections, counted', () => {
     expect(gw.outcomes.filter(({ flags }) => flags === 'UF')).to.have.length(201);
   });
 
+  for (const version of [1, 2] as const) {
+    it(`keeps when and why a connection failed, and whether a later one was opened, over HTTP/${version}`, async () => {
+      const port = await closedPort();
+      const spec = version === 2 ? { useHttp2: true } : {};
+      const gw = await gateway({ upstream: snapshotOf(port, { spec }) });
+      const failure = () => gw.upstreams.get('echo_gw-system')!.hostStates[0]!.lastFailure;
+      expect(failure()).to.equal(undefined);
+      const before = Date.now();
+      await get(gw.url);
+      expect(failure()).to.deep.include({ reason: 'Connection refused', isOver: false });
+      expect(failure()!.at).to.be.within(before, Date.now());
+      const server = createNetServer((socket) => socket.on('error', () => {}).destroy());
+      await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+      whenDone(() => server.close());
+      await get(gw.url);
+      expect(failure()).to.deep.include({ reason: 'Connection refused', isOver: true });
+    });
+  }
+
   it('responds with 200 to each of 500 requests while the upstream resets every reused connection', async () => {
     const served = new WeakSet<object>();
     const upstream = await rawUpstream((socket) => {

@@ -1,18 +1,19 @@
 import { httpListenersOf, type CertificateState } from '@edge-gateway/core';
+import { recentFailures } from '../connection-failures.ts';
 import type { Component } from '../../control/control-options.ts';
 import { countText, millisecondsText, rateText, shareText } from '../figures.ts';
 import { href, html, type Content, type Markup } from '../html.ts';
 import type { PageBody } from '../layout.ts';
-import { PATHS } from '../paths.ts';
+import { PATHS, upstreamLink } from '../paths.ts';
 import { countStates, type ResourceRow } from '../resource-rows.ts';
 import { hasTraffic, type StatusSources } from '../sources.ts';
-import { badge, tableOf, type Tone } from '../table.ts';
+import { ageOf, badge, tableOf, type Tone } from '../table.ts';
 import type { Traffic } from '../traffic.ts';
 import { certificateStates } from './certificate-list.ts';
 import { proxyTable } from './proxies.ts';
 import { problemTable } from './resources.ts';
 import { translationTable } from './translations.ts';
-import { membershipsOf, trafficHint } from './upstreams.ts';
+import { countHealth, trafficHint } from './upstreams.ts';
 
 /** Number of rows of a list that has a page of its own. */
 const FEW = 5;
@@ -35,6 +36,7 @@ ${
 ${state ? problemTable(issues.slice(0, FEW)) : html`<p class="empty">The resources have not been read yet.</p>`}
 ${issues.length > FEW && html`<p><a href="${PATHS.problems}">All ${issues.length.toLocaleString('en')} problems</a></p>`}</section>`
 }
+${failureSection(sources)}
 <div class="columns">
 <section aria-labelledby="components-heading"><h2 id="components-heading">Components</h2>${componentTable(sources.components())}</section>
 ${
@@ -124,18 +126,21 @@ function certificateFigure(sources: StatusSources): Markup[] {
 
 function trafficFigures(sources: StatusSources, traffic: Traffic): Markup[] {
   if (!hasTraffic(sources)) return [];
-  const memberships = [...membershipsOf(sources.metrics).values()];
-  const unhealthy = memberships.filter(({ healthy, total }) => healthy < total).length;
+  const { unhealthy, failing, unchecked, healthy, ...others } = countHealth(sources);
+  const total = unhealthy + failing + unchecked + healthy + others['no hosts'];
+  const counted = { unhealthy, failing, unchecked, healthy, ...others };
+  const note = Object.entries(counted).flatMap(([name, value]) => (value > 0 ? [`${count(value)} ${name}`] : []));
+  const worst = unhealthy > 0 ? 'unhealthy' : failing > 0 ? 'failing' : '';
   const rates = traffic.total();
   const { requests = 0, clientErrors = 0, serverErrors = 0, p50, p99 } = rates ?? {};
   const measuring = rates ? undefined : 'measuring';
   return [
     figure({
       name: 'Upstreams',
-      value: `${count(memberships.length - unhealthy)} of ${count(memberships.length)}`,
-      note: 'healthy',
-      tone: unhealthy === 0 ? 'good' : 'bad',
-      link: href(PATHS.upstreams, { health: unhealthy === 0 ? '' : 'unhealthy' }),
+      value: count(total),
+      note: note.join(', '),
+      tone: worst !== '' ? 'bad' : healthy > 0 && unchecked === 0 ? 'good' : 'neutral',
+      link: href(PATHS.upstreams, { health: worst }),
     }),
     figure({
       name: 'Requests',
@@ -150,6 +155,28 @@ function trafficFigures(sources: StatusSources, traffic: Traffic): Markup[] {
     }),
     figure({ name: 'Latency', value: millisecondsText(p50), note: measuring ?? `p99 ${millisecondsText(p99)}` }),
   ];
+}
+
+/** The connections that could not be opened in the last hour; nothing without any. */
+function failureSection(sources: StatusSources): Content {
+  const failures = recentFailures(sources);
+  if (failures.length === 0) return undefined;
+  return html`<section aria-labelledby="failures-heading"><h2 id="failures-heading">Failed connections in the last hour</h2>
+${tableOf({
+  caption: 'Failed connections in the last hour',
+  hidesCaption: true,
+  columns: ['Upstream', 'Host', 'State', 'Last failure', { name: 'Reason', isWide: true }],
+  empty: '',
+  rows: failures
+    .slice(0, FEW)
+    .map(({ upstream, host, isOver, at, reason }) => [
+      upstreamLink(upstream),
+      host,
+      isOver ? badge('connected again', 'good') : badge('connections fail', 'bad'),
+      ageOf(at, sources.now()),
+      reason,
+    ]),
+})}${failures.length > FEW && html`<p><a href="${href(PATHS.upstreams, { health: 'failing' })}">All failing upstreams</a></p>`}</section>`;
 }
 
 const WIDTH = 600;

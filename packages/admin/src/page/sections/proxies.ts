@@ -15,7 +15,7 @@ export function proxiesPage(sources: StatusSources): PageBody {
     heading: 'Proxies',
     content: html`<div id="proxies" data-live="tick change">
 ${proxyTable(sources, proxies)}
-${reportedTraffic(proxies)}
+${reportedTraffic(sources, proxies)}
 <h2>Rejected configuration</h2>
 ${tableOf({
   caption: 'Rejected configuration',

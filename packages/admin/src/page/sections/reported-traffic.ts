@@ -2,7 +2,9 @@ import type { ProxyStatus, ProxyTraffic, ReportedRequests, ReportedUpstream } fr
 import { millisecondsText, rateText, shareText } from '../figures.ts';
 import { html, type Content } from '../html.ts';
 import { PATHS, upstreamLink } from '../paths.ts';
+import type { StatusSources } from '../sources.ts';
 import { ageOf, badge, tableOf } from '../table.ts';
+import { isChecked, upstreamsOf } from './upstreams.ts';
 
 /** Maximum number of rows: upstreams with unhealthy endpoints come first, then those with the most requests. */
 const MAX_ROWS = 100;
@@ -36,10 +38,11 @@ export function trafficCells({ address, traffic }: ProxyStatus, now: number): re
 const isHere = (address: string): boolean => address === 'in process';
 
 /** Renders the traffic that all remote proxies report, by listener and by upstream. Reports that are stale do not count. */
-export function reportedTraffic(proxies: readonly ProxyStatus[]): Content {
+export function reportedTraffic(sources: StatusSources, proxies: readonly ProxyStatus[]): Content {
   if (proxies.every(({ address }) => isHere(address))) return undefined;
   const reports = proxies.flatMap(({ traffic }) => (traffic && !traffic.isStale ? [traffic] : []));
   const listeners = sumsOf(reports, ({ listeners: list }) => list);
+  const checked = new Set(upstreamsOf(sources).flatMap((each) => (isChecked(each) ? [each.name] : [])));
   const upstreams = sumsOf(reports, ({ upstreams: list }) => list);
   return html`<h2>Traffic by listener</h2>
 ${tableOf({
@@ -66,7 +69,7 @@ ${tableOf({
     rateText(each.rate),
     shareText(each.serverErrors, each.requests),
     millisecondsText(each.p99),
-    healthCell(each),
+    healthCell(each, checked.has(each.name)),
   ]),
 })}`;
 }
@@ -121,8 +124,9 @@ const NOTHING = {
   unhealthy: 0,
 };
 
-function healthCell({ healthy, unhealthy }: Sum): Content {
+function healthCell({ healthy, unhealthy }: Sum, checked: boolean): Content {
   if (healthy + unhealthy === 0) return badge('no hosts', 'neutral');
+  if (unhealthy === 0 && !checked) return badge(`${healthy} unchecked`, 'neutral');
   if (unhealthy === 0) return badge(`${healthy} healthy`, 'good');
   return badge(`${unhealthy} unhealthy, ${healthy} healthy`, healthy === 0 ? 'bad' : 'warning');
 }

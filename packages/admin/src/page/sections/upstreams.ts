@@ -5,9 +5,10 @@ import { html, type Content, type Markup } from '../html.ts';
 import type { PageBody } from '../layout.ts';
 import { filterForm, pagedRows, pager, wordsIn } from '../paging.ts';
 import { PATHS, resourceLink, upstreamLink } from '../paths.ts';
-import { millisecondsText, rateText, shareText } from '../figures.ts';
+import { countText, millisecondsText, rateText, shareText } from '../figures.ts';
+import { failingUpstreams } from '../connection-failures.ts';
 import { hasTraffic, type StatusSources } from '../sources.ts';
-import { badge, tableOf } from '../table.ts';
+import { ageOf, badge, tableOf } from '../table.ts';
 import type { Traffic } from '../traffic.ts';
 
 /** How many hosts of an upstream are healthy. */
@@ -16,7 +17,10 @@ export interface Membership {
   readonly total: number;
 }
 
-const HEALTH = ['unhealthy', 'healthy', 'no hosts'] as const;
+const HEALTH = ['unhealthy', 'failing', 'unchecked', 'healthy', 'no hosts'] as const;
+
+/** The health of an upstream. Without health checks and outlier detection nobody knows it: it is unchecked, or failing if it cannot be connected. */
+export type UpstreamHealth = (typeof HEALTH)[number];
 
 /** Returns the hosts of each upstream that has statistics, by its name. */
 export function membershipsOf(metrics: Metrics): ReadonlyMap<string, Membership> {
@@ -43,9 +47,12 @@ export function upstreamsOf({ snapshots }: StatusSources): readonly SnapshotUpst
 /** The upstreams with health and traffic. */
 export function upstreamsPage(sources: StatusSources, traffic: Traffic, parameters: URLSearchParams): PageBody {
   const memberships = membershipsOf(sources.metrics);
+  const failures = failingUpstreams(sources);
   const [matches, health] = [wordsIn(parameters.get('q')), parameters.get('health')];
   const found = upstreamsOf(sources).filter(
-    (each) => (!health || healthOf(memberships.get(each.name)) === health) && matches(() => searchableUpstream(each)),
+    (each) =>
+      (!health || healthOf(each, memberships.get(each.name), failures.has(each.name)) === health) &&
+      matches(() => searchableUpstream(each)),
   );
   const paged = pagedRows(found, parameters);
   const filters = [
@@ -77,6 +84,7 @@ export function searchableUpstream({ name, ref, endpoints }: SnapshotUpstream): 
 /** Renders upstreams as a table. */
 export function upstreamTable(sources: StatusSources, traffic: Traffic, rows: readonly SnapshotUpstream[]): Markup {
   const memberships = membershipsOf(sources.metrics);
+  const failing = failingUpstreams(sources);
   const number = (name: string) => ({ name, isNumber: true as const });
   const figures = ['Requests/s', '5xx', 'p50', 'p99'].map(number);
   return tableOf({
@@ -88,7 +96,7 @@ export function upstreamTable(sources: StatusSources, traffic: Traffic, rows: re
       const cells = [
         upstreamLink(each.name),
         typeOf(each),
-        hostsCell(each, memberships.get(each.name)),
+        hostsCell(each, memberships.get(each.name), failing.has(each.name)),
         each.tls ? 'yes' : 'no',
       ];
       if (!hasTraffic(sources)) return cells;
@@ -106,15 +114,34 @@ export function upstreamTable(sources: StatusSources, traffic: Traffic, rows: re
   });
 }
 
-function healthOf(membership: Membership | undefined): (typeof HEALTH)[number] {
-  if (!membership || membership.total === 0) return 'no hosts';
-  return membership.healthy < membership.total ? 'unhealthy' : 'healthy';
+/** Returns true if the health of the hosts of an upstream is checked, actively or by the outcomes of requests. */
+export function isChecked({ spec: { healthChecks = [], outlierDetection } }: SnapshotUpstream): boolean {
+  return healthChecks.length > 0 || outlierDetection !== undefined;
 }
 
-function hostsCell({ endpoints }: SnapshotUpstream, membership: Membership | undefined): Content {
-  if (!membership) return `${endpoints.length} declared`;
+function healthOf(upstream: SnapshotUpstream, membership: Membership | undefined, isFailing: boolean): UpstreamHealth {
+  if (!membership || membership.total === 0) return 'no hosts';
+  if (membership.healthy < membership.total) return 'unhealthy';
+  if (isFailing) return 'failing';
+  return isChecked(upstream) ? 'healthy' : 'unchecked';
+}
+
+/** Returns how many upstreams are in each state of health. */
+export function countHealth(sources: StatusSources): Readonly<Record<UpstreamHealth, number>> {
+  const memberships = membershipsOf(sources.metrics);
+  const failing = failingUpstreams(sources);
+  const counts = Object.fromEntries(HEALTH.map((each) => [each, 0])) as Record<UpstreamHealth, number>;
+  for (const each of upstreamsOf(sources)) counts[healthOf(each, memberships.get(each.name), failing.has(each.name))]++;
+  return counts;
+}
+
+function hostsCell(upstream: SnapshotUpstream, membership: Membership | undefined, isFailing: boolean): Content {
+  if (!membership) return `${upstream.endpoints.length} declared`;
   const { healthy, total } = membership;
-  if (total === 0) return badge('no hosts', 'neutral');
+  const health = healthOf(upstream, membership, isFailing);
+  if (health === 'no hosts') return badge(health, 'neutral');
+  if (health === 'unchecked') return badge(`${countText(total, 'host')}, unchecked`, 'neutral');
+  if (health === 'failing') return badge('connections fail', 'bad');
   const tone = healthy === total ? 'good' : healthy === 0 ? 'bad' : 'warning';
   return badge(`${healthy} of ${total} healthy`, tone);
 }
@@ -141,7 +168,7 @@ ${upstreamTable(sources, traffic, [upstream])}
 ${sources.state?.()?.resources.has(key) && html`<p>Resource: ${resourceLink(key)}</p>`}
 <h2>Hosts</h2>
 ${trafficHint(sources)}
-${hosts ? hostTable(paged.rows as readonly HostState[]) : endpointTable(paged.rows as SnapshotUpstream['endpoints'])}
+${hosts ? hostTable(paged.rows as readonly HostState[], isChecked(upstream), sources.now()) : endpointTable(paged.rows as SnapshotUpstream['endpoints'])}
 ${pager(PATHS.upstream, paged, parameters)}
 </div>`,
   };
@@ -149,12 +176,12 @@ ${pager(PATHS.upstream, paged, parameters)}
 
 const number = (name: string) => ({ name, isNumber: true as const });
 
-function hostTable(hosts: readonly HostState[]): Markup {
+function hostTable(hosts: readonly HostState[], checked: boolean, now: number): Markup {
   const counters = ['Active', 'Requests', 'Errors', 'Failed connections'].map(number);
   return tableOf({
     caption: 'Hosts',
     hidesCaption: true,
-    columns: ['Host', 'Health', 'Name', number('Priority'), number('Weight'), ...counters],
+    columns: ['Host', 'Health', 'Name', number('Priority'), number('Weight'), ...counters, 'Last failure'],
     empty: 'This upstream has no hosts.',
     rows: hosts.map(
       ({
@@ -164,10 +191,11 @@ function hostTable(hosts: readonly HostState[]): Markup {
         hostname,
         priority,
         weight,
+        lastFailure,
         counters: { rq_active, rq_total, rq_error, cx_connect_fail },
       }) => [
         addressAndPort(address, port),
-        healthFlags.length === 0 ? badge('healthy', 'good') : badge(healthFlags.join(', ').replaceAll('_', ' '), 'bad'),
+        hostHealth(healthFlags, checked, lastFailure),
         hostname === address ? '' : hostname,
         priority,
         weight,
@@ -175,9 +203,16 @@ function hostTable(hosts: readonly HostState[]): Markup {
         rq_total,
         rq_error,
         cx_connect_fail,
+        lastFailure && [ageOf(lastFailure.at, now), html` <small>${lastFailure.reason}</small>`],
       ],
     ),
   });
+}
+
+function hostHealth(flags: HostState['healthFlags'], checked: boolean, failure: HostState['lastFailure']): Markup {
+  if (flags.length > 0) return badge(flags.join(', ').replaceAll('_', ' '), 'bad');
+  if (failure && !failure.isOver) return badge('connections fail', 'bad');
+  return checked ? badge('healthy', 'good') : badge('unchecked', 'neutral');
 }
 
 function endpointTable(endpoints: SnapshotUpstream['endpoints']): Markup {

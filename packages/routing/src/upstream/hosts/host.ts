@@ -1,4 +1,4 @@
-import type { Endpoint, HostState, Locality } from '@edge-gateway/core';
+import type { ConnectionFailure, Endpoint, HostState, Locality } from '@edge-gateway/core';
 import { hostOf } from '../../http1/authority.ts';
 import { EXCLUDED, HEALTH_FLAGS, namesOfFlags, UNHEALTHY, type HealthFlag } from './health-flags.ts';
 
@@ -40,6 +40,7 @@ export class Host implements Endpoint {
   cxActive = 0;
   cxTotal = 0;
   cxConnectFail = 0;
+  lastFailure: ConnectionFailure | undefined;
   successRate = -1;
   localOriginSuccessRate = -1;
   readonly #onHealth: ((host: Host) => void) | undefined;
@@ -122,6 +123,7 @@ export class Host implements Endpoint {
       healthFlags: namesOfFlags(this.flags),
       successRate: this.successRate,
       localOriginSuccessRate: this.localOriginSuccessRate,
+      ...(this.lastFailure && { lastFailure: this.lastFailure }),
     };
   }
 }

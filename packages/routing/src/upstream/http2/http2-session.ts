@@ -44,7 +44,7 @@ export interface SessionOwner {
   readonly usesFrames: boolean;
   connected(): void;
   disconnected(): void;
-  connectFailed(): void;
+  connectFailed(error: Error): void;
   /** Streams of the session became available. */
   available(session: Http2Session): void;
   /** The session accepts no further streams. */
@@ -210,7 +210,7 @@ export class Http2Session implements StreamSession, PingedConnection {
   readonly #onConnect: Parameters<Connector>[0] = (error, socket) => {
     if (!socket || this.#isClosed) {
       socket?.destroy();
-      if (error && !this.#isClosed) this.#owner.connectFailed();
+      if (error && !this.#isClosed) this.#owner.connectFailed(error);
       return this.#end(error ?? undefined);
     }
     this.#owner.connected();

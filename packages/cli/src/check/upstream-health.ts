@@ -1,0 +1,31 @@
+import { failureText, readUpstreamHosts, type UpstreamHost } from '../gateway/upstream-hosts.ts';
+import type { Connection } from '../gateway/connection.ts';
+
+/** Failures that are older have happened, but nobody has tried again. */
+const RECENT_MS = 3_600_000;
+/** Flags of hosts that are used. */
+const USED = new Set(['degraded_active_hc', 'pending_active_hc']);
+
+/** Checks whether a running proxy can use the hosts of its upstreams. A proxy that does not respond is left to the check of proxies. */
+export async function checkUpstreams(
+  { connection, readOnly }: { readonly connection: Connection; readonly readOnly: boolean },
+  configured: readonly string[],
+): Promise<readonly string[]> {
+  if (readOnly) return configured;
+  const upstreams = await readUpstreamHosts(connection).catch(() => new Map<string, readonly UpstreamHost[]>());
+  const now = Date.now();
+  const found = Array.from(upstreams, ([name, hosts]) =>
+    hosts.flatMap((host) => {
+      const problem = problemOf(host, now);
+      return problem === undefined ? [] : [`Upstream ${name}: ${host.address} ${problem}`];
+    }),
+  );
+  return [...configured, ...found.flat()];
+}
+
+function problemOf({ flags, failure }: UpstreamHost, now: number): string | undefined {
+  const bad = flags.filter((flag) => !USED.has(flag));
+  const failing = failure && !failure.isOver && now - failure.at < RECENT_MS ? failureText(failure, now) : '';
+  if (bad.length > 0) return ['is not healthy', bad.join(' '), failing].filter(Boolean).join(', ');
+  return failing ? `cannot be connected, ${failing}` : undefined;
+}
