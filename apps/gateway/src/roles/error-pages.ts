@@ -1,6 +1,6 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { createPages, type GatewayError, type Pages } from '@edge-gateway/core';
+import { createPages, readRegularFile, type GatewayError, type Pages } from '@edge-gateway/core';
 import { gatewayError } from '../error-codes.ts';
 
 /** Largest template, in bytes. */
@@ -28,12 +28,20 @@ export function readErrorTemplates(directory: string): ReadonlyMap<string, strin
     const name = basename(file, '.html');
     if (!NAME.test(name))
       throw invalid(`${join(directory, file)}: unknown page name: use 404.html, 4xx.html, error.html, login.html …`);
-    const text = readFileSync(join(directory, file), 'utf8');
-    if (Buffer.byteLength(text) > MAX_BYTES) throw invalid(`${join(directory, file)}: larger than ${MAX_BYTES} bytes`);
+    const text = readTemplate(join(directory, file));
     templates.set(name, text);
   }
   if (templates.size === 0) throw invalid(`${directory}: no templates found: add at least one, such as error.html`);
   return templates;
+}
+
+function readTemplate(path: string): string {
+  try {
+    return readRegularFile(path, MAX_BYTES).toString('utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw invalid(`${path}: ${code === undefined ? `it ${message}` : `cannot be read: ${code}`}`);
+  }
 }
 
 function filesOf(directory: string): string[] {

@@ -1,8 +1,10 @@
 import { createSecureContext } from 'node:tls';
-import { readFileSync } from 'node:fs';
-import { parseCertificates, type ServerTls } from '@edge-gateway/core';
+import { parseCertificates, readRegularFile, type ServerTls } from '@edge-gateway/core';
 import type { ClientTls } from '@edge-gateway/xds';
 import { gatewayError } from '../error-codes.ts';
+
+/** Maximum size of a file, in bytes. */
+const MAX_BYTES = 1_048_576;
 
 /** The flags of the certificate of a server. */
 export interface TlsFlags {
@@ -87,9 +89,10 @@ function check(pair: Pair | undefined, ca: string | undefined, prefix: string): 
 
 function textOf(flag: string, file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readRegularFile(file, MAX_BYTES).toString('utf8');
   } catch (cause) {
-    throw tlsError(`${flag} ${file}: cannot be read: ${(cause as NodeJS.ErrnoException).code}`, cause);
+    const { code, message } = cause as NodeJS.ErrnoException;
+    throw tlsError(`${flag} ${file}: cannot be read: ${code ?? message}`, cause);
   }
 }
 

@@ -126,7 +126,7 @@ describe('the directory of error pages', () => {
   const BAD: Readonly<Record<string, readonly [file: string, text: string, message: string]>> = {
     'a name that no page has': ['nowhere.html', '', 'nowhere.html: unknown page name'],
     'an unknown placeholder': ['404.html', '\n{{ nothing }}', '404.html:2: unknown placeholder {{ nothing }}'],
-    'a file that is too large': ['404.html', 'x'.repeat(262_145), '404.html: larger than 262144 bytes'],
+    'a file that is too large': ['404.html', 'x'.repeat(262_145), '404.html: it is larger than 262144 bytes'],
     'no template': ['404.txt', '', 'no templates found'],
   };
   for (const [what, [file, text, message]] of Object.entries(BAD)) {

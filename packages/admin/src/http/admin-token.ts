@@ -1,11 +1,13 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readRegularFile } from '@edge-gateway/core';
 import { adminError } from '../error-codes.ts';
 
 /** Minimum length of a token: the length of 12 random bytes in base64. */
 const MIN_LENGTH = 16;
 const MAX_LENGTH = 4096;
+/** Of a file that is read again: a token with spaces around it. */
+const MAX_BYTES = 65_536;
 /** Time between two reads of the file. */
 const REREAD_MS = 1000;
 const SESSION_MS = 12 * 3600 * 1000;
@@ -36,7 +38,8 @@ export function readAdminToken(file: string, now: () => number = Date.now): Admi
     if (now() - readAt < REREAD_MS) return;
     readAt = now();
     try {
-      token = tokenIn(await readFile(file, 'utf8'), file);
+      // A pipe in its place must not block.
+      token = tokenIn(readRegularFile(file, MAX_BYTES).toString('utf8'), file);
     } catch {
       // A file that is being replaced may be missing or empty for a moment.
     }

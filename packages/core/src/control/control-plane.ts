@@ -147,6 +147,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   let isWarming = services !== undefined;
   /** True from the time at which it no longer waits until they are listed. */
   let lacksServices = false;
+  const closing = new AbortController();
   const watchOptions = { onChange: (keys: ReadonlySet<ResourceKey>) => take(() => observe(keys)), log, metrics };
   const certificates = readsCertificates ? createWatchedFiles(certificateFiles, watchOptions) : undefined;
   const fromFiles = readsCertificates ? createWatchedFiles(sdsFiles, watchOptions) : undefined;
@@ -233,6 +234,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   }
 
   function take(settle: () => ReadonlySet<ResourceKey>): void {
+    if (closing.signal.aborted) return;
     const began = performance.now();
     try {
       for (const key of settle()) due.add(key);
@@ -326,7 +328,11 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     const timeout = new Promise<'timeout'>((resolve) => {
       timer = startTimer(() => resolve('timeout'), Math.max(0, timeoutMs - (performance.now() - began)));
     });
-    const result = await Promise.race([listing, timeout]).finally(() => clearTimeout(timer));
+    const closed = new Promise<'closed'>((resolve) =>
+      closing.signal.addEventListener('abort', () => resolve('closed')),
+    );
+    const result = await Promise.race([listing, timeout, closed]).finally(() => clearTimeout(timer));
+    if (result === 'closed') return;
     if (result === 'timeout') {
       const text = 'Services are not listed yet: starting without their endpoints (endpointsWarmingTimeout)';
       log.get('config').error({ timeoutMs }, text);
@@ -370,7 +376,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       const began = performance.now();
       await source.start((change) => take(() => settleListed(change)));
       await named?.settled();
-      if (listing) await warm(listing, began);
+      if (listing && !closing.signal.aborted) await warm(listing, began);
     },
     settled: async () => named?.settled(),
     observe(key, observed, observer = '') {
@@ -390,6 +396,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       return () => void listeners.delete(listener);
     },
     async close() {
+      closing.abort();
       for (const watch of [...watches, dates]) watch.close();
       await Promise.all([source.close(), services?.close(), named?.close()]);
       await accepted?.close();

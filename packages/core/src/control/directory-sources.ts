@@ -1,8 +1,7 @@
-import { statSync } from 'node:fs';
 import type { Logger } from '../observe/logger.ts';
 import type { ObservedProblem } from '../resource/stored.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
-import { directorySource } from '../source/directory.ts';
+import { directorySource, isDirectory } from '../source/directory.ts';
 import type { Source, SourceChange, WrittenResource } from '../source/source.ts';
 import {
   planDirectories,
@@ -132,9 +131,7 @@ export function createDirectorySources(options: DirectorySourceOptions): Directo
   const retry = watch ? setInterval(openFound, RETRY_MS) : undefined;
   retry?.unref();
   function openFound(): void {
-    const found = [...missing].filter(([, { directory }]) =>
-      statSync(directory.path, { throwIfNoEntry: false })?.isDirectory(),
-    );
+    const found = [...missing].filter(([, { directory }]) => isDirectory(directory.path));
     for (const [key] of found) missing.delete(key);
     if (found.length > 0) work ??= switchDirectories();
   }
@@ -146,6 +143,7 @@ export function createDirectorySources(options: DirectorySourceOptions): Directo
     follow(spec) {
       if (spec !== followed) plan = planDirectories(spec, options);
       followed = spec;
+      if (isClosed) return false;
       if (work) return true;
       if (isSettled()) return false;
       work = switchDirectories();

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RedisOptions } from '../schema/auth/session.ts';
+import { readRegularFile } from '../source/read-file.ts';
 
 /** A server of a cluster, or a sentinel. */
 export interface RedisNode {
@@ -149,6 +149,7 @@ function decoded(text: string): string {
   }
 }
 
+const MAX_CERTIFICATE_BYTES = 1_048_576;
 const FILES = { ca: 'ca.crt', cert: 'tls.crt', key: 'tls.key' } as const;
 
 /**
@@ -160,7 +161,7 @@ export function readRedisCertificates(directory: string | undefined): Record<str
   const read: Record<string, Buffer> = {};
   for (const [name, file] of Object.entries(FILES)) {
     try {
-      read[name] = readFileSync(join(directory, file));
+      read[name] = readRegularFile(join(directory, file), MAX_CERTIFICATE_BYTES);
     } catch {
       // Each of them may be missing.
     }

@@ -58,6 +58,8 @@ class DirectorySource implements Source {
   /** Delivered files with their stamps. */
   readonly #known = new KnownFiles();
   #linked: Listing['linked'] = new Map();
+  /** Folders that were unreadable in the last listing. */
+  #unreadable: ReadonlySet<string> = new Set();
   #deliver: ((change: SourceChange) => void) | undefined;
   #stale = false;
   #timer: NodeJS.Timeout | undefined;
@@ -69,6 +71,7 @@ class DirectorySource implements Source {
   #folders: FolderWatch | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
   #identity = '';
+  #isClosed = false;
 
   constructor(root: string, options: DirectoryOptions) {
     this.name = `directory ${root}`;
@@ -91,7 +94,12 @@ class DirectorySource implements Source {
       this.#folders = createFolderWatch(listener, this.#log);
       this.#pollTimer = setInterval(() => this.#poll(), POLL_MS);
     }
-    onChange(await this.#readAll());
+    const reading = this.#readAll();
+    this.#running = reading.then(ignore, ignore);
+    const change = await reading;
+    this.#running = undefined;
+    if (this.#isClosed) return;
+    onChange(change);
     this.#deliver = onChange;
     this.#schedule();
   }
@@ -102,6 +110,7 @@ class DirectorySource implements Source {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#deliver = undefined;
     clearTimeout(this.#timer);
     clearInterval(this.#pollTimer);
@@ -122,6 +131,7 @@ class DirectorySource implements Source {
     const change = new Map<string, readonly WrittenResource[]>();
     const yieldIfDue = createYielder();
     for (const path of listing.stamps.keys()) {
+      if (this.#isClosed) break;
       change.set(path, this.#inUsualForm(path, await readUnitAsync(path, this.#maxFileBytes)));
       await yieldIfDue();
     }
@@ -135,7 +145,10 @@ class DirectorySource implements Source {
     this.#stale = false;
     const began = performance.now();
     this.#folders?.begin();
-    const listing = await listDirectory(this.#root, (folder, identity) => this.#folders?.add(folder, identity));
+    const listing = await listDirectory(this.#root, {
+      enter: (folder, identity) => this.#folders?.add(folder, identity),
+      wasFile: (path) => isResourceFile(basename(path)) && this.#known.has(path) && !this.#unreadable.has(path),
+    });
     this.#folders?.finish();
     this.#listedAt = performance.now();
     this.#nextPoll = this.#listedAt + 20 * (this.#listedAt - began);
@@ -145,6 +158,12 @@ class DirectorySource implements Source {
   /** Reports unreadable folders. The resources below them are kept. */
   #takeProblems(listing: Listing, change: Map<string, readonly WrittenResource[]>): void {
     this.#linked = listing.linked;
+    for (const folder of this.#unreadable) {
+      if (listing.problems.has(folder)) continue;
+      this.#known.delete(folder);
+      change.set(folder, []);
+    }
+    this.#unreadable = new Set(listing.problems.keys());
     for (const [folder, problem] of listing.problems) {
       if (this.#known.get(folder) !== problem.message) change.set(folder, [unreadableUnit(folder, problem)]);
       for (const [path, stamp] of this.#known.stamps) if (isBelow(path, folder)) listing.stamps.set(path, stamp);
@@ -270,13 +289,16 @@ class DirectorySource implements Source {
   }
 }
 
-function isDirectory(path: string): boolean {
+/** Returns true if there is a directory at a path, also behind a link. */
+export function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
     return false;
   }
 }
+
+function ignore(): void {}
 
 function realPathOf(path: string): string | undefined {
   try {

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, realpathSync, statSync, type Dirent, type Stats } from 'node:fs';
+import { constants, lstatSync, readdirSync, realpathSync, statSync, type Dirent, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TextProblem } from '../parse/source-text.ts';
@@ -22,22 +22,28 @@ export function isResourceFile(name: string): boolean {
   return EXTENSIONS.test(name) && !name.startsWith('.');
 }
 
+/** What {@link listDirectory} needs to know. */
+export interface ListedDirectory {
+  /** Called before a folder is read, with its identity, which differs from another folder at the same path. */
+  enter?(folder: string, identity: string): void;
+  /** Returns true for a path that was a file before: a folder in its place is listed as well, as an unreadable file. */
+  wasFile?(path: string): boolean;
+}
+
 /**
- * Lists a directory recursively. Links are followed, without loops; yields to other work every 20 ms. `enter` is
- * called before a folder is read, with its identity, which differs from another folder at the same path.
+ * Lists a directory recursively. Links are followed, without loops; yields to other work every 20 ms. Pipes, sockets and devices with the name of a
+ * resource file are listed, but not opened.
  */
-export async function listDirectory(
-  root: string,
-  enter: (folder: string, identity: string) => void = () => {},
-): Promise<Listing> {
+export async function listDirectory(root: string, { enter, wasFile }: ListedDirectory = {}): Promise<Listing> {
   const listing: Listing = { stamps: new Map(), problems: new Map(), linked: new Map() };
   const yieldIfDue = createYielder();
   const open: Folder[] = [{ path: root, real: realpathSync(root), linked: false, above: new Set() }];
   for (let folder = open.pop(); folder; folder = open.pop()) {
-    enter(folder.path, identityOf(folder.path));
+    enter?.(folder.path, identityOf(folder.path));
     for (const entry of entriesOf(folder, listing)) {
       const found = look(folder, entry, listing);
       if (found) open.push(found);
+      if (found && wasFile?.(found.path)) listing.stamps.set(found.path, stampOf(found.path));
       await yieldIfDue();
     }
   }
@@ -74,11 +80,15 @@ function look(folder: Folder, entry: Dirent, listing: Listing): Folder | undefin
       if (link) note(listing, real, path);
       return below(folder, path, real, true);
     }
-    if (!stat.isFile() || !isResourceFile(entry.name)) return undefined;
+    if (!isResourceFile(entry.name)) return undefined;
     if (link || folder.linked) note(listing, real, path);
     listing.stamps.set(path, stampFrom(stat, link ? real : ''));
   } catch (error) {
-    if (!isResourceFile(entry.name)) return undefined;
+    if (!isResourceFile(entry.name)) {
+      // It may be a folder with files.
+      if (!isMissing(error) && !entry.isFile()) listing.problems.set(path, unreadable(error));
+      return undefined;
+    }
     note(listing, `unknown target of ${path}`, path);
     listing.stamps.set(path, stampOfError(error));
   }
@@ -96,21 +106,23 @@ function note(listing: Listing, real: string, path: string): void {
   listing.linked.set(real, [...paths, path]);
 }
 
-/** Returns the stamp of a path, which changes with the file, or `gone` if there is no file. */
+/** Returns the stamp of a path, which changes with the file, or what is in its place; `gone` if there is nothing. */
 export function stampOf(path: string): string {
+  let isLink = false;
   try {
     const own = lstatSync(path);
-    if (own.isFile()) return stampFrom(own, '');
-    if (!own.isSymbolicLink()) return 'gone';
-  } catch {
-    return 'gone';
-  }
-  try {
-    const stat = statSync(path);
-    return stat.isFile() ? stampFrom(stat, realpathSync(path)) : 'gone';
+    isLink = own.isSymbolicLink();
+    return isLink ? stampFrom(statSync(path), realpathSync(path)) : stampFrom(own, '');
   } catch (error) {
-    return stampOfError(error);
+    // The target of a link may be missing for a moment.
+    return isMissing(error) && !isLink ? 'gone' : stampOfError(error);
   }
+}
+
+/** Returns true if an error means that there is nothing at a path, and not that it cannot be read. */
+function isMissing(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 /** Returns the type of a path, without following links. */
@@ -122,8 +134,11 @@ export function kindOf(path: string): 'file' | 'other' | 'gone' {
   }
 }
 
-function stampFrom({ mtimeMs, ctimeMs, size, ino }: Stats, real: string): string {
-  // Joined texts are flat; they are kept.
+function stampFrom(stat: Stats, real: string): string {
+  const { mtimeMs, ctimeMs, size, ino, mode } = stat;
+  // The times of a folder change with the files in it.
+  if (!stat.isFile()) return ['special', mode & constants.S_IFMT, ino, real].join(' ');
+  // join() avoids a rope string that pins its parts.
   return [mtimeMs, ctimeMs, size, ino, real].join(' ');
 }
 

@@ -35,8 +35,8 @@ export function memorySource(initial: Readonly<Record<string, unknown>> = {}): M
     set: (unit, resources) => put(`memory:${unit}`, writtenIn(`memory:${unit}`, resources)),
     delete: (unit) => put(`memory:${unit}`, []),
     async start(onChange) {
-      onChange(new Map(units));
       deliver = onChange;
+      onChange(new Map(units));
     },
     async close() {
       deliver = undefined;

@@ -26,7 +26,7 @@ export function readRegularFile(path: string, maxBytes: number, flags = 0, check
   try {
     const stat = fstatSync(file);
     if (stat.isDirectory()) throw new UnusableFile('is a directory');
-    if (!stat.isFile()) throw new UnusableFile('is not a file');
+    if (!stat.isFile()) throw new UnusableFile(stat.isFIFO() ? 'is a named pipe' : 'is a device');
     if (stat.size > maxBytes) throw new UnusableFile(`is larger than ${sizeText(maxBytes)}`, stat.size);
     check?.(stat);
     return readOpened(file, stat.size);
@@ -65,7 +65,13 @@ export async function readFileOrPipe(path: string, maxBytes: number): Promise<Bu
 }
 
 function open(path: string, flags = 0): number {
-  return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | flags);
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | flags);
+  } catch (error) {
+    // A socket cannot be opened.
+    if ((error as NodeJS.ErrnoException).code === 'ENXIO') throw new UnusableFile('is a socket');
+    throw error;
+  }
 }
 
 async function readPipe(file: number, maxBytes: number): Promise<Buffer> {

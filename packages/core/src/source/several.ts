@@ -7,6 +7,7 @@ import type { Source, WrittenResource } from './source.ts';
  * const source = severalSources([directorySource('resources'), memorySource({ generated })]);
  */
 export function severalSources(sources: readonly Source[]): Source {
+  let isClosed = false;
   return {
     name: sources.map(({ name }) => name).join('+'),
     platform: sources.find(({ platform }) => platform)?.platform,
@@ -23,12 +24,13 @@ export function severalSources(sources: readonly Source[]): Source {
       );
       const listed = first;
       first = undefined;
-      onChange(listed);
+      if (!isClosed) onChange(listed);
     },
     refreshEvery(ms) {
       for (const source of sources) source.refreshEvery?.(ms);
     },
     async close() {
+      isClosed = true;
       await Promise.all(sources.map((source) => source.close()));
     },
   };

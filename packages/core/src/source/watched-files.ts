@@ -36,7 +36,7 @@ export interface ResourceFiles<Files = unknown, Content = unknown> extends Conte
   readonly logger: LoggerName;
   /** Returns the paths to watch. */
   pathsOf(files: Files): readonly string[];
-  /** Reads and validates files. Must not throw. */
+  /** Reads and validates files. An error that it throws is the problem of the files. */
   read(files: Files): FilesRead<Content>;
 }
 
@@ -67,7 +67,16 @@ export function createWatchedFiles<Files, Content>(
 
   function schedule(): void {
     if (timer || closed || content.entries.size === 0) return;
-    timer = setTimeout(() => void look().finally(schedule), POLL_MS).unref();
+    timer = setTimeout(() => {
+      void look()
+        .catch((error: unknown) =>
+          log.get(kind.logger).error({ reason: (error as Error).message }, `cannot check ${kind.name} files`),
+        )
+        .finally(() => {
+          timer = undefined;
+          schedule();
+        });
+    }, POLL_MS).unref();
   }
 
   async function look(): Promise<void> {
@@ -77,7 +86,6 @@ export function createWatchedFiles<Files, Content>(
       if (reader.isReplaced(entry, performance.now())) for (const key of entry.users) changed.add(key);
       await yieldIfDue();
     }
-    timer = undefined;
     reader.unusable.value = [...content.entries].filter(({ problem }) => problem).length;
     if (changed.size > 0 && !closed) onChange(changed);
   }
@@ -106,6 +114,14 @@ function createReader<Files, Content>(kind: ResourceFiles<Files, Content>, log: 
   const stampsOf = ({ files, paths }: Pick<Entry<Files, Content>, 'files' | 'paths'>): string =>
     [...kind.pathsOf(files), ...paths].map(stampOf).join('|');
 
+  function readFiles(files: Files): FilesRead<Content> {
+    try {
+      return kind.read(files);
+    } catch (error) {
+      return { problem: { severity: 'error', path: [], message: `cannot be read: ${(error as Error).message}` } };
+    }
+  }
+
   /** Returns true if the content of the files or their problem changed. */
   function isReplaced(entry: Entry<Files, Content>, now: number): boolean {
     const stamp = stampsOf(entry);
@@ -115,7 +131,7 @@ function createReader<Files, Content>(kind: ResourceFiles<Files, Content>, log: 
       if (now - entry.pending.since < RESTLESS_MS) return false;
     }
     if (!entry.pending) return false;
-    const read = kind.read(entry.files);
+    const read = readFiles(entry.files);
     if (namesOthers(entry, read, now)) return false;
     const isStable = stampsOf(entry) === entry.stamp;
     if (read.problem) return isStable && now - entry.pending.last >= SETTLE_MS && reject(entry, read.problem);
@@ -165,7 +181,7 @@ function createReader<Files, Content>(kind: ResourceFiles<Files, Content>, log: 
         users: new Set(),
         stamp: stampsOf({ files, paths: [] }),
       };
-      const read = kind.read(files);
+      const read = readFiles(files);
       entry.content = read.content;
       entry.problem = read.problem;
       namesOthers(entry, read, performance.now());

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
+import { readRegularFile } from '../source/read-file.ts';
 import { createFolder } from './create-folder.ts';
 import { temporaryPath } from './replace-file.ts';
 
@@ -31,15 +32,17 @@ interface Holder {
   readonly pid: number;
   /** Distinguishes processes that had the same id one after the other; empty where it is unknown. */
   readonly started: string;
+  /** Where process ids are unique: containers may have the same host name and the same ids. Empty where it is unknown. */
+  readonly space: string;
 }
 
 /**
  * Creates the lock of a file: `<path>.lock`, which names the process that has it. The lock of a process that has ended is taken over: at once if
- * it ran on this machine, otherwise when it was not renewed for half a minute.
+ * it ran on this machine, in the same container, otherwise when it was not renewed for half a minute.
  */
 export function createFileLock(path: string): FileLock {
   const lock = `${path}.lock`;
-  const own = `${JSON.stringify({ host: hostname(), pid: process.pid, started: startOf(process.pid) } satisfies Holder)}\n`;
+  const own = `${JSON.stringify({ host: hostname(), pid: process.pid, started: startOf(process.pid), space: ownSpace() } satisfies Holder)}\n`;
   let timer: NodeJS.Timeout | undefined;
   let isHeld = false;
 
@@ -75,7 +78,7 @@ export function createFileLock(path: string): FileLock {
 
 async function readLock(lock: string): Promise<string | undefined> {
   try {
-    return (await readFile(lock, 'utf8')).slice(0, MAX_BYTES);
+    return readRegularFile(lock, MAX_BYTES).toString('utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
@@ -126,8 +129,8 @@ async function removeUnfinished(path: string, written: string): Promise<void> {
   if (holder) await rm(temporaryPath(path, holder.pid), { force: true });
 }
 
-async function isAlive({ host, pid, started }: Holder, lock: string): Promise<boolean> {
-  if (host !== hostname()) return isRecent(lock);
+async function isAlive({ host, pid, started, space }: Holder, lock: string): Promise<boolean> {
+  if (host !== hostname() || space !== ownSpace()) return isRecent(lock);
   if (pid === process.pid) return false;
   try {
     process.kill(pid, 0);
@@ -146,9 +149,9 @@ async function isRecent(lock: string): Promise<boolean> {
 
 function readHolder(written: string): Holder | undefined {
   try {
-    const { host, pid, started } = JSON.parse(written) as Partial<Holder>;
+    const { host, pid, started, space = '' } = JSON.parse(written) as Partial<Holder>;
     const isHolder = typeof host === 'string' && Number.isInteger(pid) && pid! > 0 && typeof started === 'string';
-    return isHolder ? { host, pid: pid!, started } : undefined;
+    return isHolder ? { host, pid: pid!, started, space } : undefined;
   } catch {
     return undefined;
   }
@@ -158,6 +161,15 @@ function inUse(written: string | undefined): FileInUse {
   const holder = readHolder(written ?? '');
   const who = holder ? `process ${holder.pid} of ${holder.host}` : 'another process';
   return new FileInUse(`it is in use by ${who}: use another --state-dir`);
+}
+
+/** Returns the boot of the system and the namespace of its process ids; empty where they are unknown. */
+function ownSpace(): string {
+  try {
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return '';
+  }
 }
 
 /** Returns when a process of this machine started, in ticks since the boot; empty where that is unknown. */

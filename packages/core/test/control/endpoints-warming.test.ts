@@ -104,6 +104,15 @@ describe('the first state of a control plane with Services', () => {
     }
   });
 
+  it('is not published if the control plane is closed while it waits', async () => {
+    const { controlPlane, list, started, published } = start('1h');
+    await new Promise(setImmediate);
+    await controlPlane.close();
+    await started;
+    list();
+    expect([published, controlPlane.state]).to.deep.equal([[], undefined]);
+  });
+
   for (const timeout of ['20ms', '0s']) {
     it(`does not wait longer than endpointsWarmingTimeout: ${timeout}`, async () => {
       const { controlPlane, list, started, published, lacking, lines } = start(timeout);

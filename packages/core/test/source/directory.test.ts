@@ -12,6 +12,7 @@ import fs, {
 } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -45,6 +46,7 @@ describe('directorySource', () => {
   let source: Source;
   let held: Map<string, readonly WrittenResource[]>;
   let codes: string[];
+  const sockets: Server[] = [];
 
   const path = (...steps: string[]): string => join(directory, ...steps);
   const nameIn = (...steps: string[]): unknown =>
@@ -307,6 +309,99 @@ describe('directorySource', () => {
     writeFileSync(path('folder.yaml/a.yaml'), upstream('a'));
     execFileSync('mkfifo', [path('pipe.yaml')]);
     await start({ watch: false });
-    expect([...held.keys()]).to.deep.equal([path('folder.yaml/a.yaml')]);
+    expect([...held.keys()].toSorted()).to.deep.equal([path('folder.yaml/a.yaml'), path('pipe.yaml')]);
+    expect(held.get(path('pipe.yaml'))![0]!.issues[0]).to.include({
+      code: 'UNREADABLE',
+      message: 'it is a named pipe',
+    });
+  });
+
+  const REPLACEMENTS: Record<string, readonly [put: (file: string) => void, message: string]> = {
+    'a named pipe': [(file) => execFileSync('mkfifo', [file]), 'it is a named pipe'],
+    'a folder': [(file) => mkdirSync(file), 'it is a directory'],
+    'a link to a device': [(file) => symlinkSync('/dev/null', file), 'it is a device'],
+    'a link to a folder': [(file) => symlinkSync(temporary(), file), 'it is a directory'],
+    'a socket': [
+      (file) => {
+        const server = createServer().listen(file);
+        sockets.push(server);
+      },
+      'it is a socket',
+    ],
+  };
+  for (const [what, [put, message]] of Object.entries(REPLACEMENTS)) {
+    it(`reports a file that is replaced by ${what}, and reads it when it is a file again`, async () => {
+      writeFileSync(path('a.yaml'), upstream('a'));
+      await start();
+      const removals: string[] = [];
+      const known = held;
+      held = Object.assign(new Map(known), { delete: (unit: string) => (removals.push(unit), true) });
+      unlinkSync(path('a.yaml'));
+      put(path('a.yaml'));
+      await until(() => held.get(path('a.yaml'))?.[0]?.issues[0]?.message === message);
+      expect(codeIn('a.yaml')).to.equal('UNREADABLE');
+      expect(removals).to.deep.equal([]);
+      for (const server of sockets.splice(0)) server.close();
+      rmSync(path('a.yaml'), { recursive: true, force: true });
+      writeFileSync(path('a.yaml'), upstream('b'));
+      await until(() => nameIn('a.yaml') === 'b');
+    });
+  }
+
+  it('keeps files below a folder that becomes unreadable, and below a link that cannot be followed', async function () {
+    if (!process.geteuid || !process.seteuid) return skip(this, 'Windows has no file modes');
+    const root = process.geteuid() === 0;
+    const elsewhere = temporary();
+    chmodSync(directory, 0o755);
+    for (const folder of ['sub', 'sub/deep', 'other']) mkdirSync(path(folder));
+    mkdirSync(join(elsewhere, 'linked'));
+    symlinkSync(join(elsewhere, 'linked'), path('link'));
+    const files = [path('sub/a.yaml'), path('sub/deep/b.yaml'), path('other/c.yaml'), path('link/d.yaml')];
+    for (const file of files) writeFileSync(file, upstream('a'));
+    chmodSync(elsewhere, 0o755);
+    if (root) process.seteuid(65534);
+    try {
+      await start();
+      expect([...held.keys()].toSorted()).to.deep.equal(files.toSorted());
+      if (root) process.seteuid(0);
+      chmodSync(path('sub'), 0);
+      chmodSync(elsewhere, 0);
+      unlinkSync(path('other/c.yaml'));
+      if (root) process.seteuid(65534);
+      await until(() => codes.filter((code) => code === 'UNREADABLE').length >= 2 && !held.has(path('other/c.yaml')));
+      for (const file of [path('sub/a.yaml'), path('sub/deep/b.yaml'), path('link/d.yaml')])
+        expect(held.get(file), file).to.have.length(1);
+    } finally {
+      if (root) process.seteuid(0);
+      for (const folder of [path('sub'), elsewhere]) chmodSync(folder, 0o755);
+    }
+    await until(() => !held.has(path('sub')) && !held.has(path('link')));
+    unlinkSync(path('sub/deep/b.yaml'));
+    await until(() => !held.has(path('sub/deep/b.yaml')));
+    expect(nameIn('sub', 'a.yaml')).to.equal('a');
+    rmSync(elsewhere, { recursive: true });
+  });
+
+  it('delivers nothing and watches nothing after it was closed while it starts', async () => {
+    for (let i = 0; i < 20; i++) writeFileSync(path(`${i}.yaml`), upstream(`u${i}`));
+    const { watch } = fs;
+    let open = 0;
+    fs.watch = ((...args: Parameters<typeof watch>) => {
+      open++;
+      return watch(...args).once('close', () => open--);
+    }) as typeof watch;
+    syncBuiltinESMExports();
+    try {
+      source = directorySource(directory);
+      let changes = 0;
+      const starting = source.start(() => changes++);
+      await source.close();
+      await starting;
+      await until(() => open === 0);
+      expect(changes).to.equal(0);
+    } finally {
+      fs.watch = watch;
+      syncBuiltinESMExports();
+    }
   });
 });

@@ -24,12 +24,12 @@ describe('reading a file', () => {
   it('rejects a named pipe in place of a resource file without blocking', () => {
     const [written] = readUnit(pipe, 100);
     expect(written!.issues[0]).to.deep.include({ code: 'UNREADABLE' });
-    expect(written!.issues[0]!.message).to.contain('it is not a file');
+    expect(written!.issues[0]!.message).to.contain('it is a named pipe');
   });
 
   it('rejects a named pipe in place of a certificate file without blocking', () => {
     expect(readCertificateFiles({ rootCa: pipe }).problem?.message).to.equal(
-      `${pipe} cannot be read: it is not a file`,
+      `${pipe} cannot be read: it is a named pipe`,
     );
   });
 

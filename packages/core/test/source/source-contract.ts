@@ -79,6 +79,19 @@ export function sourceContract(name: string, create: CreateFixture): void {
       expect(changes.at(-1)).to.deep.equal(new Map([[fixture.unit('b'), []]]));
     });
 
+    it('delivers nothing after it was closed while it starts', async () => {
+      const { source, put, dispose } = await create({ a: upstream('a') });
+      let changes = 0;
+      const starting = source.start(() => changes++);
+      await source.close();
+      const before = changes;
+      await starting;
+      await put('b', upstream('b'));
+      await source.close();
+      await dispose?.();
+      expect(changes).to.equal(before);
+    });
+
     it('delivers nothing after close, which may be called twice', async () => {
       const { fixture, changes } = await start({ a: upstream('a') });
       await fixture.source.close();

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { silentLoggers } from '../../src/observe/logger.ts';
+import { createLoggers, silentLoggers } from '../../src/observe/logger.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 import { keyOf, type Resource } from '../../src/resource/resource.ts';
 import type { WatchedContent } from '../../src/source/named-content.ts';
@@ -42,6 +42,7 @@ describe('watched files', () => {
     read(file) {
       const content = readFileSync(file, 'utf8');
       reads.push(content);
+      if (content.startsWith('throws')) throw new Error(content);
       if (!content.startsWith('invalid')) return { content };
       return { problem: { severity: 'error', path: ['file'], message: content } };
     },
@@ -67,6 +68,21 @@ describe('watched files', () => {
     reads.length = 0;
   }
 
+  /** Watches the same file for a user that cannot apply a change. */
+  function failingUser() {
+    const lines: string[] = [];
+    const log = createWatchedFiles(kind, {
+      onChange: () => {
+        throw new Error('cannot apply it');
+      },
+      log: createLoggers({ destination: { write: (line) => void lines.push(line) } }),
+      metrics: createMetrics(),
+    });
+    const origin = { file: 'memory:a', line: 1, column: 1 };
+    log.follow(KEY, { apiVersion: 'gw.vendor.io/v1', kind: 'Upstream', metadata, spec: {}, origin });
+    return { log, lines };
+  }
+
   it('may be invalid for a moment: a certificate and its key are replaced one after the other', async () => {
     watch('valid');
     writeFileSync(path, 'invalid: half written');
@@ -86,6 +102,41 @@ describe('watched files', () => {
     await until(() => watched.get(path) === 'valid again');
     expect(changedAt).to.have.length(1);
     expect(watched.observedOf(KEY)!.filesRevision).to.equal(1);
+  });
+
+  it('are no longer reported when their previous content is back', async () => {
+    watch('valid');
+    writeFileSync(path, 'invalid: replaced');
+    await until(() => reported.length > 0);
+    writeFileSync(path, 'valid');
+    await until(() => watched.observedOf(KEY) === undefined);
+    expect(watched.get(path)).to.equal('valid');
+    expect(changedAt).to.have.length(2);
+  });
+
+  it('are reported if the reader throws, and read again later', async () => {
+    watch('valid');
+    writeFileSync(path, 'throws an error');
+    await until(() => reported.length > 0);
+    expect(reported).to.deep.equal(['cannot be read: throws an error; the previous content stays in use']);
+    writeFileSync(path, 'valid again');
+    await until(() => watched.get(path) === 'valid again');
+  });
+
+  it('are reported if the reader throws at once', () => {
+    watch('throws at once');
+    expect(watched.observedOf(KEY)!.problems[0]!.message).to.equal('cannot be read: throws at once');
+  });
+
+  it('are still watched after an error of whoever uses them', async () => {
+    watch('valid');
+    const { log: failing, lines } = failingUser();
+    writeFileSync(path, 'new');
+    await until(() => lines.some((line) => line.includes('cannot apply it')));
+    expect(lines.some((line) => line.includes('cannot check certificate files'))).to.equal(true);
+    writeFileSync(path, 'newer');
+    await until(() => failing.get(path) === 'newer');
+    failing.close();
   });
 
   it('are reported as invalid a settling time after the last write, not the first', async () => {

@@ -1,6 +1,17 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import promises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -8,6 +19,12 @@ import { skip } from '../../../../test/parts/skip.ts';
 import { createFileLock, FileInUse } from '../../src/state-file/file-lock.ts';
 
 const MODULE = join(import.meta.dirname, '../../src/state-file/file-lock.ts');
+
+/** Returns where the ids of processes are unique. */
+const spaceOf = (pid: string): string =>
+  process.platform === 'linux'
+    ? `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync(`/proc/${pid}/ns/pid`)}`
+    : '';
 
 describe('the lock of a file', () => {
   let dir: string;
@@ -83,8 +100,49 @@ describe('the lock of a file', () => {
   it('is taken over from a process whose id another one has now', async function () {
     if (process.platform !== 'linux') skip(this, 'the start of a process is known on Linux only');
     const { pid } = await lockElsewhere();
-    write({ host: hostname(), pid, started: '1' });
+    write({ host: hostname(), pid, started: '1', space: spaceOf('self') });
     await createFileLock(path).acquire();
+  });
+
+  for (const [what, pid] of [
+    ['the same process id', process.pid],
+    ['a process id that exists only there', 2 ** 22 + 1],
+  ] as const)
+    it(`of another container with the same host name and ${what} counts while it is renewed`, async function () {
+      if (process.platform !== 'linux') skip(this, 'namespaces are known on Linux only');
+      const holder = { host: hostname(), pid, started: '1', space: 'another boot pid:[1]' };
+      write(holder);
+      expect(await failure()).to.contain(`process ${pid} of ${hostname()}`);
+      write(holder, 31);
+      await createFileLock(path).acquire();
+    });
+
+  it('is left to a process that took it over in between', async () => {
+    write({ host: 'elsewhere', pid: 1, started: '' }, 31);
+    const { rename } = promises;
+    promises.rename = async (from, to) => {
+      promises.rename = rename;
+      syncBuiltinESMExports();
+      write({ host: 'faster', pid: 7, started: '' });
+      await rename(from, to);
+    };
+    syncBuiltinESMExports();
+    try {
+      expect(await failure()).to.equal('it is in use by process 7 of faster: use another --state-dir');
+    } finally {
+      promises.rename = rename;
+      syncBuiltinESMExports();
+    }
+    expect(readdirSync(dir)).to.deep.equal(['state.lock']);
+    expect(JSON.parse(readFileSync(`${path}.lock`, 'utf8'))).to.include({ host: 'faster', pid: 7 });
+  });
+
+  it('is not a pipe that blocks', async function () {
+    execFileSync('mkfifo', [`${path}.lock`]);
+    const error = await createFileLock(path)
+      .acquire()
+      .catch((reason: Error) => reason);
+    expect((error as Error).message).to.equal('is a named pipe');
   });
 
   it('of another machine is taken over when it is no longer renewed', async () => {
@@ -108,7 +166,7 @@ describe('the lock of a file', () => {
     });
 
   it('is acquired by one of several processes that take it over at the same time', async () => {
-    write({ host: hostname(), pid: 2 ** 22 + 1, started: '1' });
+    write({ host: hostname(), pid: 2 ** 22 + 1, started: '1', space: spaceOf('self') });
     const script = `process.on('message', () => {}); import(${JSON.stringify(MODULE)}).then(({ createFileLock }) =>
       createFileLock(${JSON.stringify(path)}).acquire().then(() => 'locked', (error) => error.message || 'failed').then((text) => process.send(text)))`;
     const children = Array.from({ length: 4 }, () =>

@@ -50,6 +50,33 @@ describe('a scheduled writer', () => {
     expect(written.at(-1)).to.equal('late');
   });
 
+  it('writes the newest value after a failed write, not the one that failed', async () => {
+    let release!: () => void;
+    const attempts: string[] = [];
+    const writer = createScheduledWriter<string>({
+      path: join(directory, 'failing'),
+      delayMs: 1,
+      retryMs: 1,
+      async write(value) {
+        attempts.push(value);
+        if (attempts.length > 1) return;
+        await new Promise<void>((resolve) => (release = resolve));
+        throw new Error('the disk is full');
+      },
+      log: createLoggers({ destination: { write() {} } }).get('config'),
+      level: 'warn',
+      texts: { failed: 'failed', again: 'again' },
+      failures: { value: 0 },
+    });
+    opened.push(writer);
+    writer.write('old');
+    await until(() => attempts.length === 1);
+    writer.write('new');
+    release();
+    await until(() => attempts.length === 2);
+    expect(attempts).to.deep.equal(['old', 'new']);
+  });
+
   it('uses the delay of the first value only once', async () => {
     const early = create('early', { delayMs: HOUR_MS, firstDelayMs: 1 });
     const other = create('other', { delayMs: 1 });

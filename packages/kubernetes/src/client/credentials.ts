@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RequestOptions } from 'node:https';
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
+import { readRegularFile } from '@edge-gateway/core';
 import { Agent, type Dispatcher } from 'undici';
 import { kubernetesError } from '../error-codes.ts';
 import type { ClusterAccess, KubeconfigAccess } from './cluster-access.ts';
@@ -128,9 +128,11 @@ function loadServiceAccount(
   });
 }
 
+const MAX_NAMESPACE_BYTES = 1024;
+
 function readNamespace(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8').trim();
+    return readRegularFile(file, MAX_NAMESPACE_BYTES).toString('utf8').trim();
   } catch {
     return undefined;
   }

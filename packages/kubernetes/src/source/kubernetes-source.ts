@@ -114,9 +114,9 @@ export function kubernetesSource({ client, log, timing, onStatus }: KubernetesSo
     async close() {
       deliver = undefined;
       closing.abort();
-      clearTimeout(timer);
       await scopes.close();
       await running;
+      clearTimeout(timer);
       await active?.close();
     },
   };

@@ -140,6 +140,8 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector {
   }
 
   function replace(listed: Map<string, string>, changed: ReadonlyMap<string, T>): void {
+    // Closed while the list was read.
+    if (signal.aborted) return;
     const deleted = [...known.keys()].filter((key) => !listed.has(key));
     known = listed;
     rejectedWatches = 0;
@@ -185,7 +187,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector {
     try {
       for (const event of events) applyEvent(event, changed, deleted);
     } finally {
-      if (changed.size > 0 || deleted.size > 0) onChange({ changed, deleted: [...deleted] });
+      if (!signal.aborted && (changed.size > 0 || deleted.size > 0)) onChange({ changed, deleted: [...deleted] });
     }
   }
 

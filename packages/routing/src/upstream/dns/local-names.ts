@@ -1,5 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { readRegularFile } from '@edge-gateway/core';
 
 /** Files that describe names on this machine. */
 export interface LocalFiles {
@@ -63,6 +64,9 @@ function withoutDot(name: string): string {
   return name.endsWith('.') ? name.slice(0, -1) : name;
 }
 
+/** Maximum size of a file, in bytes: lists of blocked names have some megabytes. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
 function cachedFile<T>(path: string, parse: (text: string) => T): () => T {
   let stamp: string | undefined;
   let value = parse('');
@@ -70,7 +74,7 @@ function cachedFile<T>(path: string, parse: (text: string) => T): () => T {
     try {
       const { mtimeMs, size, ino } = statSync(path);
       const now = `${mtimeMs} ${size} ${ino}`;
-      if (now !== stamp) value = parse(readFileSync(path, 'utf8'));
+      if (now !== stamp) value = parse(readRegularFile(path, MAX_BYTES).toString('utf8'));
       stamp = now;
     } catch {
       stamp = undefined;
