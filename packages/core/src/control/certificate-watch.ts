@@ -18,6 +18,7 @@ import { sdsSourceOf } from '../security/sds-target.ts';
 import { tlsSettingsOf } from '../source/tls-settings.ts';
 import { eachRef } from '../translate/reference/fill-refs.ts';
 import { SECRET_FIELDS } from '../translate/reference/auth-secrets.ts';
+import { startTimer } from '../time/timer.ts';
 
 /** Longest wait for a certificate to change its state: the clock may be set, and the machine may sleep. */
 const MAX_WAIT_MS = 3_600_000;
@@ -66,7 +67,7 @@ export function createCertificateWatch({ now, secrets, onChange }: CertificateWa
     if (at >= earliest) return;
     earliest = at;
     clearTimeout(timer);
-    timer = setTimeout(look, Math.min(MAX_WAIT_MS, Math.max(0, at - now()))).unref();
+    timer = startTimer(look, Math.min(MAX_WAIT_MS, Math.max(0, at - now()))).unref();
   }
 
   function look(): void {
