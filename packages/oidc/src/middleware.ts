@@ -64,7 +64,7 @@ const concern: Concern<OidcOptions> = {
       store,
       signingKey,
       session: session ?? {},
-      ...(written === 'request' && { storage: createRequestStorage(id) }),
+      ...(written === 'request' && { storage: createRequestStorage(id, context.now) }),
       ...(clientSecret !== undefined && { credentials: bySecret(clientSecret) }),
     });
     // The cookie of `req.session` is the application's own.

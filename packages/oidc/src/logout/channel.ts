@@ -37,10 +37,10 @@ async function frontChannel(login: Login, request: AuthRequest): Promise<AuthDen
   const isNamed = iss.length === 1;
   if (!isNamed && isFromOtherSite(request) && !isFromProvider(request, metadata))
     return respond(400, 'front channel: cross-site request without iss and sid');
-  const stored = await login.storage.load(request);
-  if (!stored) return respond(200, 'front channel: the browser sent no session');
-  const claims = claimsOf(stored.session.idToken);
-  if (isNamed && claims?.sid !== sid[0]) return respond(200, 'front channel: sid does not match the session');
+  const sessions = await login.storage.loadAll(request);
+  if (sessions.length === 0) return respond(200, 'front channel: the browser sent no session');
+  const stored = sessions.find(({ session }) => !isNamed || claimsOf(session.idToken)?.sid === sid[0]);
+  if (!stored) return respond(200, 'front channel: sid does not match the session');
   const cookies = await login.storage.remove(request, stored);
   await login.endRenewals(stored.session);
   await login.storage.removeAgain?.(stored);
@@ -59,10 +59,10 @@ function originOf(url: string | undefined): string | undefined {
   return URL.parse(url ?? '')?.origin;
 }
 
-/** OpenID Connect Back-Channel Logout 1.0. Sessions in cookies cannot be ended by the server: 501. */
+/** OpenID Connect Back-Channel Logout 1.0. Sessions in cookies and in `req.session` cannot be found by their user: 501. */
 async function backChannel(login: Login, request: AuthRequest): Promise<AuthDenied> {
   const { removeAll, runOnce } = login.storage;
-  if (!removeAll || !runOnce) return respond(501, 'back channel: sessions are kept in cookies');
+  if (!removeAll || !runOnce) return respond(501, 'back channel: sessions are not in a store of the login');
   const token = new URLSearchParams(request.body?.toString('utf8') ?? '').get('logout_token');
   try {
     const { id, keys } = await verifyLogoutToken(login, token ?? '');

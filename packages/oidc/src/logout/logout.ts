@@ -22,9 +22,12 @@ export async function logout(login: Login, request: AuthRequest): Promise<AuthDe
     return { allowed: false, status: 405, headers: ['allow', 'GET, HEAD, POST'], reason: 'method' };
   if (isFromOtherSite(request)) return confirm(request);
   const newLogin = await switchOf(login, request);
-  const stored = await login.storage.load(request).catch(rethrowUnavailableStore);
+  const sessions = (await login.storage.loadAll(request).catch(rethrowUnavailableStore)) ?? [];
+  const [stored, ...others] = sessions;
   const cookies = await login.storage.remove(request, stored);
-  if (stored) await revoke(login, request, await newestOf(login, stored));
+  // A session under another value of the cookie would log the user in again.
+  for (const other of others) await login.storage.remove(request, other);
+  for (const each of sessions) await revoke(login, request, await newestOf(login, each));
   const all = [...cookies, forgetRounds(login.settings)];
   if (newLogin) return { ...newLogin, headers: [...(newLogin.headers ?? []), ...cookieHeaders(all)] };
   return (await endAtProvider(login, stored, all)) ?? redirectTo(login.settings.afterLogoutUrl, all, 'logged out');

@@ -13,7 +13,7 @@ import {
 import { codeOf, failure } from '../error-codes.ts';
 import { macCookieName, TOKEN_COOKIES, tokenCookieName } from './cookie-names.ts';
 import type { ExpiringIds } from './expiring.ts';
-import { endOf, preferred, type StoredSession, type Session, type SessionStorage } from './session.ts';
+import { endOf, allOf, preferred, type StoredSession, type Session, type SessionStorage } from './session.ts';
 
 export interface CookieStorageOptions {
   readonly keyPrefix: string | undefined;
@@ -181,6 +181,7 @@ export function createCookieStorage(options: CookieStorageOptions): SessionStora
   return {
     inBrowser: true,
     load: (request) => preferred(sessionsOf(request), options.now()),
+    loadAll: (request) => allOf(sessionsOf(request)),
     create: async (request, session) => write(request, session, randomToken().slice(0, LOGIN_LENGTH)),
     update: async (request, stored, session) => write(request, session, (stored as CookieSession).login),
     async remove(request) {

@@ -11,7 +11,10 @@ import { createRedisIndex, createRedisLock, createRedisStore } from './redis-ses
 import { createLocalIndex, type SessionIndex } from './session-index.ts';
 import { createLocalLock, type SessionLock } from './session-lock.ts';
 import type { Session, SessionStorage } from './session.ts';
-import { createStoreStorage } from './store-storage.ts';
+import { createStoreEntries, createStoreIds } from './store-entries.ts';
+import { createStoreLock } from './store-lock.ts';
+import { createLogoutMarks, type LogoutMarks } from './logout-marks.ts';
+import { createStoreStorage, sessionMs } from './store-storage.ts';
 
 const DEFAULT_BUFFER = '2s';
 const DEFAULT_DENIED = '1h';
@@ -55,7 +58,7 @@ export function createSessionStorage(parts: LoginParts, { settings, openid, chec
     });
   }
   return createStoreStorage({
-    ...backing(parts),
+    ...backing(parts, settings),
     cookieName: handleCookieName(block, settings.cookie),
     attributes: settings.cookie,
     client,
@@ -80,13 +83,15 @@ function denyListOf({ context, session: { cookie }, id }: LoginParts): ExpiringI
 interface Backing {
   readonly store: SessionStore;
   readonly lock: SessionLock;
-  readonly index: SessionIndex;
+  readonly index?: SessionIndex;
+  readonly marks?: LogoutMarks | undefined;
   readonly usedIds: ExpiringIds;
   readonly close?: () => void;
 }
 
 /** Returns the parts that outlive reloads: the store with its connection, locks, index and used ids. */
-function backing({ context, session: block, store, id }: LoginParts): Backing {
+function backing(parts: LoginParts, settings: LoginSettings): Backing {
+  const { context, session: block, store, id } = parts;
   const options = block.redis?.options;
   const prefix = block.redis?.keyPrefix ?? '';
   if (store === undefined && options?.host) {
@@ -99,8 +104,19 @@ function backing({ context, session: block, store, id }: LoginParts): Backing {
       usedIds: createRedisIds(redis, { prefix: `${prefix}used:`, ttlMs: USED_MS }),
     };
   }
+  if (store !== undefined) {
+    const entries = createStoreEntries(store, context.now);
+    // Only a login that the provider can end compares its sessions with marks.
+    const isEnded = parts.block.frontChannelLogout?.path !== undefined;
+    return {
+      store,
+      lock: createStoreLock(entries),
+      marks: isEnded ? createLogoutMarks(entries, sessionMs(settings.cookie)) : undefined,
+      usedIds: createStoreIds(entries, USED_MS),
+    };
+  }
   return context.state(`oidc:local-store:${id}:${prefix}`, () => ({
-    store: store ?? createLocalStore(context.now),
+    store: createLocalStore(context.now),
     lock: createLocalLock(),
     index: createLocalIndex(context.now),
     usedIds: createLocalIds(USED_MS, context.now),

@@ -93,8 +93,12 @@ export function createRenewal(
       await save(request, current, renewed);
       return { session: renewed };
     } catch (error) {
-      // With tokens in the browser, another process may have used this one a moment ago, and the browser has the new session.
-      if (codeOf(error) !== 'ERR_OIDC_GRANT_REFUSED' || storage.inBrowser) throw error;
+      if (codeOf(error) !== 'ERR_OIDC_GRANT_REFUSED') throw error;
+      // Another process may have used the token a moment ago, although it is locked.
+      const latest = await storage.reload?.(current);
+      if (latest && latest.session.refreshToken !== session.refreshToken) return { session: latest.session };
+      // With tokens in the browser, the browser may have the new session.
+      if (storage.inBrowser) throw error;
       options.log.info({ requestId: request.requestId }, 'refresh token no longer valid, login required');
       await storage.remove(request, current);
       return {};

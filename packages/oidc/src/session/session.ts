@@ -35,6 +35,10 @@ export interface SessionStorage {
   readonly inBrowser: boolean;
   /** Throws `ERR_OIDC_STORE_UNAVAILABLE`. */
   load(request: AuthRequest): Promise<StoredSession | undefined>;
+  /** Returns all sessions of a browser: those under each value of its cookies. Throws `ERR_OIDC_STORE_UNAVAILABLE`. */
+  loadAll(request: AuthRequest): Promise<readonly StoredSession[]>;
+  /** Reads a session again. Missing if the server keeps no sessions. Throws `ERR_OIDC_STORE_UNAVAILABLE`. */
+  reload?(stored: StoredSession): Promise<StoredSession | undefined>;
   /**
    * Stores a new login under a new handle, and ends the previous session of the browser. Throws `ERR_OIDC_SESSION_TOO_LARGE`,
    * `ERR_OIDC_STORE_UNAVAILABLE`.
@@ -61,7 +65,7 @@ export interface SessionStorage {
     waitMs: number,
   ): Promise<T | undefined>;
   /** Removes all sessions of a subject or of a session at the provider. Missing if the server keeps no sessions. */
-  removeAll?(keys: readonly string[]): Promise<number>;
+  removeAll?(keys: readonly string[]): Promise<void>;
   /**
    * Runs work unless an earlier run with this id succeeded, at any process on the store: then it returns `false`. Concurrent
    * runs wait. Missing if the server keeps no sessions. Throws `ERR_OIDC_STORE_UNAVAILABLE`.
@@ -120,6 +124,13 @@ export async function preferred<T extends StoredSession>(found: AsyncIterable<T>
     first ??= stored;
   }
   return first;
+}
+
+/** Returns all sessions. */
+export async function allOf<T extends StoredSession>(found: AsyncIterable<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for await (const stored of found) all.push(stored);
+  return all;
 }
 
 /** Returns true if a session expires within `bufferMs`. */

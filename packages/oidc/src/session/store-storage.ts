@@ -5,15 +5,28 @@ import { digest, randomToken, seal, unseal, type AuthRequest } from '@edge-gatew
 import { clearCookie, cookiesOf, setCookie, type CookieAttributes } from '../http/cookies.ts';
 import { failure } from '../error-codes.ts';
 import { CLOCK_SKEW_SECONDS } from '../provider/verify.ts';
+import { callStore } from './call-store.ts';
 import type { ExpiringIds } from './expiring.ts';
+import type { LogoutMarks, Marks } from './logout-marks.ts';
 import type { SessionIndex } from './session-index.ts';
-import { claimsOf, indexKeys, preferred, type StoredSession, type Session, type SessionStorage } from './session.ts';
+import {
+  claimsOf,
+  indexKeys,
+  allOf,
+  preferred,
+  type StoredSession,
+  type Session,
+  type SessionStorage,
+} from './session.ts';
 import { LOCK_WAIT_MS, type SessionLock } from './session-lock.ts';
 
 export interface StoreStorageOptions {
   readonly store: SessionStore;
   readonly lock: SessionLock;
-  readonly index: SessionIndex;
+  /** Finds the sessions that a logout by the provider ends. */
+  readonly index?: SessionIndex;
+  /** Ends them in a store that cannot find them. */
+  readonly marks?: LogoutMarks | undefined;
   /** Of used logout tokens. */
   readonly usedIds: ExpiringIds;
   readonly cookieName: string;
@@ -26,6 +39,12 @@ export interface StoreStorageOptions {
 
 interface HandleSession extends StoredSession {
   readonly handle: string;
+  readonly marks: Marks;
+}
+
+/** The encrypted content of a session in the store. */
+interface Content extends Session {
+  readonly marks?: Marks;
 }
 
 const HANDLE = /^[\w-]{43}$/;
@@ -42,34 +61,42 @@ export function createStoreStorage(options: StoreStorageOptions): SessionStorage
 
   async function fetchSession(handle: string): Promise<HandleSession | undefined> {
     const id = digest(handle);
-    const data = await call<SessionData | null | undefined>((done) => options.store.get(id, done));
+    const data = await callStore<SessionData | null | undefined>((done) => options.store.get(id, done));
     const sealed = (data as { sealed?: unknown } | null | undefined)?.sealed;
     const text = typeof sealed === 'string' ? unseal(sessionKey(handle), options.client, sealed) : undefined;
-    return text === undefined ? undefined : { session: JSON.parse(text) as Session, id, handle };
+    if (text === undefined) return undefined;
+    const { marks = {}, ...session } = JSON.parse(text) as Content;
+    if (await options.marks?.hasEnded([...keysOf(session), ...Object.keys(marks)], marks)) {
+      await destroy(id);
+      return undefined;
+    }
+    return { session, id, handle, marks };
   }
 
-  const lifetimeMs = attributes.maxAgeSeconds === undefined ? BROWSER_SESSION_MS : attributes.maxAgeSeconds * 1000;
+  const lifetimeMs = sessionMs(attributes);
   const keysOf = (session: Session): readonly string[] => indexKeys(claimsOf(session.idToken)).map(ofClient);
 
   /** Writes the session before its index entry, so that a logout that finds the entry removes the session. */
-  async function write(handle: string, session: Session): Promise<void> {
+  async function write(handle: string, session: Session, known: Marks = {}): Promise<void> {
+    const keys = keysOf(session);
+    const marks = { ...(await options.marks?.read(keys)), ...known };
     const endsAt = keptUntil(session, options.now() + lifetimeMs);
     const cookie = { originalMaxAge: lifetimeMs, expires: new Date(endsAt) };
-    const sealed = seal(sessionKey(handle), options.client, JSON.stringify(session));
+    const sealed = seal(sessionKey(handle), options.client, JSON.stringify({ ...session, marks } satisfies Content));
     const data = { cookie, sealed } as unknown as SessionData;
-    await call<void>((done) => options.store.set(digest(handle), data, (error?: unknown) => done(error, undefined)));
-    const surplus = await options.index.add(keysOf(session), { id: digest(handle), endsAt });
-    await Promise.all(surplus.map(destroy));
+    await callStore<void>((done) => options.store.set(digest(handle), data, (error?: unknown) => done(error)));
+    const surplus = await options.index?.add(keys, { id: digest(handle), endsAt });
+    await Promise.all((surplus ?? []).map(destroy));
   }
 
   const ofClient = (key: string): string => `${options.client} ${key}`;
   const destroy = (id: string): Promise<void> =>
-    call<void>((done) => options.store.destroy(id, (error?: unknown) => done(error, undefined)));
+    callStore<void>((done) => options.store.destroy(id, (error?: unknown) => done(error)));
 
   /** If the index cannot remove the entry, it expires with the session. */
   async function end({ id, session }: StoredSession): Promise<void> {
     await destroy(id);
-    await options.index.forget(keysOf(session), [id]).catch(() => undefined);
+    await options.index?.forget(keysOf(session), [id]).catch(() => undefined);
   }
 
   /** Runs work with the lock of an id; `isHeld` is false if another holder kept it for `waitMs`. */
@@ -92,6 +119,8 @@ export function createStoreStorage(options: StoreStorageOptions): SessionStorage
   return {
     inBrowser: false,
     load: (request) => preferred(sessionsOf(request), options.now()),
+    loadAll: (request) => allOf(sessionsOf(request)),
+    reload: (stored) => fetchSession((stored as HandleSession).handle),
     newHandle() {
       const handle = randomToken();
       return { handle, id: digest(handle) };
@@ -105,15 +134,14 @@ export function createStoreStorage(options: StoreStorageOptions): SessionStorage
       return [setCookie(cookieName, handle, attributes)];
     },
     async update(_request, stored, session) {
-      await write((stored as HandleSession).handle, session);
+      const { handle, marks } = stored as HandleSession;
+      await write(handle, session, marks);
       return [];
     },
     async remove(request, stored) {
       if (stored) await end(stored);
-      const handles = cookiesOf(request).get(cookieName);
-      // A session under another value would log the user in again.
-      if (handles && handles.length > 1) for await (const other of sessionsOf(request)) await end(other);
-      return handles || stored ? [clearCookie(cookieName, attributes)] : [];
+      const isPresent = cookiesOf(request).has(cookieName);
+      return isPresent || stored ? [clearCookie(cookieName, attributes)] : [];
     },
     removeAgain: (stored) =>
       // A concurrent renewal may write a removed session again.
@@ -128,10 +156,10 @@ export function createStoreStorage(options: StoreStorageOptions): SessionStorage
       ),
     async removeAll(keys) {
       const indexed = keys.map(ofClient);
-      const ids = await options.index.find(indexed);
+      await options.marks?.replace(indexed);
+      const ids = (await options.index?.find(indexed)) ?? [];
       await Promise.all(ids.map((id) => destroy(id).then(() => locked(id, LOCK_WAIT_MS, () => destroy(id)))));
-      await options.index.forget(indexed, ids);
-      return ids.length;
+      await options.index?.forget(indexed, ids);
     },
     runOnce(id, work) {
       const key = digest(ofClient(id));
@@ -147,23 +175,16 @@ export function createStoreStorage(options: StoreStorageOptions): SessionStorage
   };
 }
 
+/** Returns the maximum lifetime of a session, in milliseconds. */
+export function sessionMs({ maxAgeSeconds }: CookieAttributes): number {
+  return maxAgeSeconds === undefined ? BROWSER_SESSION_MS : maxAgeSeconds * 1000;
+}
+
 /** Returns when a session ends in the store: without a refresh token, no later than its tokens. */
 function keptUntil(session: Session, latest: number): number {
   const { idEndsAt = Infinity, accessEndsAt = Infinity } = session;
   const end = Math.min(idEndsAt, accessEndsAt) + CLOCK_SKEW_SECONDS * 1000;
   return session.refreshToken === undefined ? Math.min(latest, end) : latest;
-}
-
-/** Calls a store. Rejects with `ERR_OIDC_STORE_UNAVAILABLE` for any error. */
-function call<T>(start: (done: (error: unknown, value?: T) => void) => void): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const fail = (error: unknown): void => reject(failure('ERR_OIDC_STORE_UNAVAILABLE', undefined, error));
-    try {
-      start((error, value) => (error ? fail(error) : resolve(value as T)));
-    } catch (error) {
-      fail(error);
-    }
-  });
 }
 
 /** Derives the key of a session from its random handle; a single SHA-256, as it runs for every request (NIST SP 800-56C, 4.1). */

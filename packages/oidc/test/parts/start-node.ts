@@ -10,9 +10,9 @@ export interface RunningNode {
   kill(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** Starts a server behind a login in a process of its own. */
-export async function startNode(options: OidcOptions): Promise<RunningNode> {
-  const args = ['--conditions=source', PROGRAM, JSON.stringify(options)];
+/** Starts a server behind a login in a process of its own, with sessions in files of a directory if given. */
+export async function startNode(options: OidcOptions, directory = ''): Promise<RunningNode> {
+  const args = ['--conditions=source', PROGRAM, JSON.stringify(options), directory];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   return {

@@ -1,12 +1,20 @@
 import { expect } from 'chai';
 import { silentLoggers } from '@edge-gateway/core';
+import { failure } from '../../src/error-codes.ts';
 import { createExpiringMap } from '../../src/session/expiring.ts';
 import { createRenewal, endRenewals, type RenewalMemory, type RenewOptions } from '../../src/session/renew.ts';
 import type { StoredSession, Session, SessionStorage } from '../../src/session/session.ts';
 import { requestWith } from './storage-contract.ts';
 
 /** A renewal on a clock that stands still, with a storage that keeps nothing. */
-function renewalWith(parts: Partial<RenewOptions> & { readonly exclusively?: SessionStorage['exclusively'] }) {
+function renewalWith({
+  server,
+  ...parts
+}: Partial<RenewOptions> & {
+  readonly exclusively?: SessionStorage['exclusively'];
+  /** Replaces parts of the storage. */
+  readonly server?: Partial<SessionStorage>;
+}) {
   const clock = { now: 0 };
   const now = (): number => clock.now;
   const limits = { max: 100, ttlMs: 30_000, now };
@@ -21,10 +29,12 @@ function renewalWith(parts: Partial<RenewOptions> & { readonly exclusively?: Ses
   const storage: SessionStorage = {
     inBrowser: true,
     load: async () => undefined,
+    loadAll: async () => [],
     create: async () => [],
     update: async () => ['cookie'],
     remove: async () => [],
     exclusively: parts.exclusively ?? ((stored, work) => work(stored)),
+    ...server,
   };
   const log = silentLoggers.get('ext_authz');
   const rest = { allowRefreshing: true, bufferMs: 2000, refresh: async () => fresh, ...parts };
@@ -35,6 +45,44 @@ const fresh: Session = { accessToken: 'fresh', refreshToken: 'r2', accessEndsAt:
 const stored: StoredSession = { id: 'id', session: { accessToken: 'a', refreshToken: 'r1', accessEndsAt: 10_000 } };
 
 describe('a renewal', () => {
+  for (const [name, latest, expected] of [
+    ['was renewed by another process', { ...stored, session: fresh }, 'fresh'],
+    ['is unchanged', stored, undefined],
+    ['is gone', undefined, undefined],
+  ] as const) {
+    it(`whose grant is rejected reads the store again: the session ${name}`, async () => {
+      const removed: unknown[] = [];
+      const { clock, renew } = renewalWith({
+        refresh: () => Promise.reject(failure('ERR_OIDC_GRANT_REFUSED')),
+        server: {
+          inBrowser: false,
+          reload: async () => latest,
+          remove: async (_request, each) => {
+            removed.push(each);
+            return [];
+          },
+        },
+      });
+      clock.now = 10_000;
+      expect((await renew(requestWith(), stored))?.session.accessToken).to.equal(expected);
+      expect(removed.length).to.equal(expected === undefined ? 1 : 0);
+    });
+  }
+
+  it('whose grant is rejected removes nothing if the store cannot be read again', async () => {
+    const { clock, renew } = renewalWith({
+      refresh: () => Promise.reject(failure('ERR_OIDC_GRANT_REFUSED')),
+      server: {
+        inBrowser: false,
+        reload: () => Promise.reject(failure('ERR_OIDC_STORE_UNAVAILABLE')),
+        remove: () => expect.fail('removed'),
+      },
+    });
+    clock.now = 10_000;
+    const error: unknown = await renew(requestWith(), stored).catch((each: unknown) => each);
+    expect(error).to.have.property('code', 'ERR_OIDC_STORE_UNAVAILABLE');
+  });
+
   it('by another process is awaited once tokens have expired, also after a request that does not wait', async () => {
     const waits: number[] = [];
     const asked = Promise.withResolvers<void>();

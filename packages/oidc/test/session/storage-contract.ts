@@ -89,10 +89,10 @@ export function sessionStoreContract(name: string, create: () => Promise<Storage
         await login(sessionOf('a', '1')),
         await login(sessionOf('a', '2')),
       ];
-      expect(await pair.other.removeAll!([JSON.stringify(['sid', 'https://idp.example', '1'])])).to.equal(2);
+      await pair.other.removeAll!([JSON.stringify(['sid', 'https://idp.example', '1'])]);
       expect([await pair.storage.load(one), await pair.storage.load(same)]).to.deep.equal([undefined, undefined]);
       expect(await pair.storage.load(third)).to.not.equal(undefined);
-      expect(await pair.storage.removeAll!([JSON.stringify(['sid', 'https://idp.example', '1'])])).to.equal(0);
+      await pair.storage.removeAll!([JSON.stringify(['sid', 'https://idp.example', '1'])]);
       await pair.storage.removeAll!([JSON.stringify(['sub', 'https://idp.example', 'a'])]);
       expect(await pair.storage.load(third)).to.equal(undefined);
     });
@@ -101,7 +101,7 @@ export function sessionStoreContract(name: string, create: () => Promise<Storage
       const request = await login({ ...sessionOf('a', '1') });
       const stored = (await pair.storage.load(request))!;
       await pair.storage.update(request, stored, { ...stored.session, idToken: sessionOf('a', 'other').idToken! });
-      expect(await pair.other.removeAll!([JSON.stringify(['sid', 'https://idp.example', 'other'])])).to.equal(1);
+      await pair.other.removeAll!([JSON.stringify(['sid', 'https://idp.example', 'other'])]);
       expect(await pair.storage.load(request)).to.equal(undefined);
     });
 
