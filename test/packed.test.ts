@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -104,6 +105,10 @@ describe('the packed packages', () => {
     symlinkSync(target, place);
   }
 
+  function linkOnce(target: string, name: string): void {
+    if (!existsSync(join(project, 'node_modules', name))) link(target, name);
+  }
+
   const node = (...args: string[]) => run('node', args, { cwd: project, env: ENV });
 
   it('depend on versions of each other, not on the workspace', () => {
@@ -142,6 +147,27 @@ describe('the packed packages', () => {
       // A check that finds nothing anywhere would be none.
       expect(problems.filter((line) => line.startsWith(`wrong-${short}.`))).to.have.length(2);
     });
+  }
+
+  it('add few types to a program that imports a middleware', async function () {
+    this.timeout(240_000);
+    for (const name of ['@types/express', '@types/node', 'express']) linkOnce(join(ROOT, 'node_modules', name), name);
+    const alone = await typesOf('alone', "import express from 'express';\nexport default express();\n");
+    for (const { name } of manifests.filter((each) => USES[each.name] && each.name !== '@edge-gateway/cli')) {
+      const short = name.split('/')[1]!;
+      const program = `import express from 'express';\nimport * as pkg from '${name}';\n${USES[name]}\nexport default express();\n`;
+      expect(await typesOf(`with-${short}`, program), name).to.be.within(alone, 2 * alone);
+    }
+  });
+
+  /** Returns the number of types that the compiler reads for a program, those of all declarations included. */
+  async function typesOf(name: string, text: string): Promise<number> {
+    writeFileSync(join(project, `${name}.mts`), text);
+    const compilerOptions = { module: 'nodenext', target: 'es2023', strict: true, noEmit: true, types: ['node'] };
+    const config = join(project, `tsconfig.${name}.json`);
+    writeFileSync(config, JSON.stringify({ compilerOptions, files: [`${name}.mts`] }));
+    const { stdout } = await run('tsc', ['-p', config, '--extendedDiagnostics'], { cwd: project, env: ENV });
+    return Number(/^Types: +(\d+)$/m.exec(stdout)![1]);
   }
 
   /** What the compiler says of programs that use each package, one right and one wrong, in both kinds of module. */

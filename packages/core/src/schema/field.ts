@@ -1,7 +1,3 @@
-import type { Static, TSchema, TUnsafe } from 'typebox';
-
-export type { Static } from 'typebox';
-
 /**
  * How far a field is supported: `yes` works; `kubernetes` works if the resources come from Kubernetes, otherwise a Warning names it; `notYet` and `leftOut` are accepted with a Warning that names it, the latter are not
  * planned; `refused` is a security field that does not work, so that a resource using it is Rejected. What lies below an
@@ -83,9 +79,27 @@ export interface SchemaNode extends FieldOptions, BlockRules, Bounds {
   readonly enum?: readonly (string | number)[];
   readonly 'x-enum-names'?: readonly string[];
   readonly 'x-format'?: 'duration' | 'regex';
+  /** The schemas of values of different types. */
+  readonly anyOf?: readonly SchemaNode[];
+  /** Set on a value of a program: returns what is wrong with it. */
+  readonly 'x-value'?: ValueProblem;
   /** The title of an enclosing block. */
   readonly 'x-ref'?: string;
 }
+
+/**
+ * A schema with the type of its values. Types of TypeBox would do the same; without them a program that imports a middleware makes
+ * the compiler read a third of the types.
+ */
+export interface Schema<T = unknown> extends SchemaNode {
+  /** Exists only in types. */
+  readonly '~values'?: T;
+}
+/** The type of the values that match a schema. */
+export type Static<S> = S extends Schema<infer T> ? T : never;
+
+/** Returns what is wrong with a value of a program, e.g. `must be a store`; `undefined` if nothing is. */
+export type ValueProblem = (value: unknown) => string | undefined;
 
 /** Bounds of a number, both included. */
 export interface Bounds {
@@ -93,29 +107,29 @@ export interface Bounds {
   readonly maximum?: number;
 }
 
-type Fields = Readonly<Record<string, TSchema>>;
+type Fields = Readonly<Record<string, Schema>>;
 type Block<P extends Fields> = { readonly [K in keyof P]?: Static<P[K]> };
 
-function field<T>(schema: object, description: string | undefined, options: object = {}): TUnsafe<T> {
+function field<T>(schema: object, description: string | undefined, options: object = {}): Schema<T> {
   return typed<T>({ ...schema, ...options, ...(description !== undefined && { description }) });
 }
 
-/** Gives a JSON Schema its type. It needs nothing of TypeBox at run time, whose modules would take longer to load than all schemas. */
-function typed<T>(schema: object): TUnsafe<T> {
-  return schema as TUnsafe<T>;
+/** Gives a JSON Schema its type. */
+function typed<T>(schema: object): Schema<T> {
+  return schema as Schema<T>;
 }
 
 /** Creates the function that describes a field of one schema. */
 const scalar =
   <T, O extends FieldOptions = FieldOptions>(schema: object) =>
-  (description?: string, options?: O): TUnsafe<T> =>
+  (description?: string, options?: O): Schema<T> =>
     field<T>(schema, description, options);
 
 /** The rules and annotations of a block, and its fields. */
 type Parts<P> = readonly [...rules: readonly (BlockRules & FieldOptions)[], fields: P];
 
 /** An object with known, optional fields. */
-export function block<const P extends Fields>(...parts: Parts<P>): TUnsafe<Block<P>> {
+export function block<const P extends Fields>(...parts: Parts<P>): Schema<Block<P>> {
   const properties = parts.at(-1) as P;
   const rules = Object.assign({}, ...parts.slice(0, -1)) as BlockRules;
   const oneOf = rules['x-oneof']?.map((rule) =>
@@ -145,15 +159,15 @@ export const groups = <const P extends Fields>(description: string, ...parts: Pa
  * export interface HealthCheck extends Static<typeof fields> {}
  * export const HealthCheck = named<HealthCheck>('HealthCheck', fields);
  */
-export function named<T>(title: string, fields: TUnsafe<unknown>): TUnsafe<T> {
+export function named<T>(title: string, fields: Schema<unknown>): Schema<T> {
   return field<T>(fields, undefined, { title });
 }
 
 /** Refers to the enclosing named block, so that a block can contain itself. */
-export const self = (title: string): TUnsafe<unknown> => typed<unknown>({ 'x-ref': title });
+export const self = (title: string): Schema<unknown> => typed<unknown>({ 'x-ref': title });
 
 /** A field with another schema, described for this place. */
-export const of = <T>(schema: TUnsafe<T>, description: string, options?: FieldOptions): TUnsafe<T> =>
+export const of = <T>(schema: Schema<T>, description: string, options?: FieldOptions): Schema<T> =>
   field<T>(schema, description, options);
 
 /** An enum, written by name or number (from 0); validated resources always contain the name. */
@@ -161,7 +175,7 @@ export function enumeration<const N extends readonly string[]>(
   names: N,
   description?: string,
   options?: FieldOptions,
-): TUnsafe<N[number]> {
+): Schema<N[number]> {
   return field<N[number]>({ enum: [...names, ...names.keys()], 'x-enum-names': names }, description, options);
 }
 
@@ -189,9 +203,9 @@ export const uint32 = (description: string, options?: FieldOptions) =>
 export const port = (description: string, options?: FieldOptions) =>
   int(description, { minimum: 0, maximum: 65535, ...options });
 export const float = scalar<number, FieldOptions & Bounds>({ type: 'number' });
-export const list = <T>(items: TUnsafe<T>, description?: string, options?: FieldOptions) =>
+export const list = <T>(items: Schema<T>, description?: string, options?: FieldOptions) =>
   field<readonly T[]>({ type: 'array', items }, description, options);
-export const map = <T>(values: TUnsafe<T>, description?: string, options?: FieldOptions) =>
+export const map = <T>(values: Schema<T>, description?: string, options?: FieldOptions) =>
   field<Readonly<Record<string, T>>>({ type: 'object', additionalProperties: values }, description, options);
 export const texts = (description: string, options?: FieldOptions) => list(text(), description, options);
 /** Any JSON value: free-form settings that are passed on. */
@@ -199,6 +213,24 @@ export const anything = scalar<unknown>({});
 /** An object with no fields, e.g. `random: {}`. */
 export const empty = (description?: string, options?: FieldOptions) =>
   field<Block<{}>>(block({}), description, options);
+
+/** One of two schemas of values of different types, e.g. a text or a block. */
+export const either = <A, B>(one: Schema<A>, other: Schema<B>) => typed<A | B>({ anyOf: [one, other] });
+/** A value of a program, such as a store, which no resource contains. It is passed on as it is. */
+export const value = <T>(problem: ValueProblem) => typed<T>({ 'x-value': problem });
+
+/** A block with other fields: one of the same name is replaced, or removed by `undefined`. */
+export function extended(of: Schema, fields: Readonly<Record<string, Schema | undefined>>): Schema {
+  const all = Object.entries({ ...of.properties, ...fields }).filter(([, each]) => each !== undefined);
+  return typed({ ...of, title: undefined, properties: Object.fromEntries(all) });
+}
+
+/** Returns the schema of a field of a block, or of the blocks in it. Throws a `TypeError` if it has none. */
+export function fieldOf<T = unknown>(of: Schema, ...path: readonly string[]): Schema<T> {
+  const found = path.reduce<SchemaNode | undefined>((node, key) => node?.properties?.[key], of);
+  if (!found) throw new TypeError(`no field ${path.join('.')}`);
+  return found as Schema<T>;
+}
 
 const refFields = block({
   name: text('Name of the resource.'),

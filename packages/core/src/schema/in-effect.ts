@@ -1,5 +1,4 @@
-import type { TSchema, TUnsafe } from 'typebox';
-import type { SchemaNode, Support } from './field.ts';
+import type { SchemaNode, Static, Support } from './field.ts';
 import { ListenerOptions, HttpListenerOptions, RouteConfigOptions } from './listener/gateway-options.ts';
 import { Matcher } from './route/matcher.ts';
 import { RedirectAction } from './route/route.ts';
@@ -20,7 +19,7 @@ const BLOCKS = {
   VirtualHostOptions,
   WeightedDestinationOptions,
 } as const;
-type Blocks = { readonly [K in keyof typeof BLOCKS]: (typeof BLOCKS)[K] extends TUnsafe<infer T> ? T : never };
+type Blocks = { readonly [K in keyof typeof BLOCKS]: Static<(typeof BLOCKS)[K]> };
 
 /**
  * Returns a copy of a block without the fields that are accepted but have no effect yet, at any depth: the rest is
@@ -30,7 +29,7 @@ type Blocks = { readonly [K in keyof typeof BLOCKS]: (typeof BLOCKS)[K] extends 
  * inEffect('RouteOptions', { timeout: '2s', idleTimeout: '5s' }); // { timeout: '2s' } while `idleTimeout` is not supported
  */
 export function inEffect<K extends keyof Blocks>(block: K, value: Blocks[K]): Blocks[K] {
-  return strip(BLOCKS[block] as TSchema & SchemaNode, value, []) as Blocks[K];
+  return strip(BLOCKS[block], value, []) as Blocks[K];
 }
 
 function hasEffect(support: Support = 'yes'): boolean {

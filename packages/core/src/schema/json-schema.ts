@@ -1,5 +1,4 @@
-import type { TSchema } from 'typebox';
-import type { SchemaNode, Support } from './field.ts';
+import type { Schema, SchemaNode, Support } from './field.ts';
 import type { KindInfo } from './kinds.ts';
 
 /** A JSON Schema, draft 7. */
@@ -58,7 +57,7 @@ export function resourceSchema(info: KindInfo): JsonSchema {
 class Writer {
   readonly definitions = new Map<string, JsonSchema>();
 
-  convert(schema: TSchema, { inline = false } = {}): JsonSchema {
+  convert(schema: Schema, { inline = false } = {}): JsonSchema {
     const from = schema as unknown as JsonSchema;
     const title = (from['x-ref'] ?? from['title']) as string | undefined;
     if (title === undefined || inline) return { ...this.#describe(from), ...this.#body(from) };
@@ -77,17 +76,17 @@ class Writer {
       ...(type !== undefined && { type }),
       ...(minimum !== undefined && { minimum }),
       ...(maximum !== undefined && { maximum }),
-      ...(items !== undefined && { items: this.convert(items as TSchema) }),
-      ...(values !== undefined && { additionalProperties: this.convert(values as TSchema) }),
+      ...(items !== undefined && { items: this.convert(items as Schema) }),
+      ...(values !== undefined && { additionalProperties: this.convert(values as Schema) }),
     };
   }
 
   #object(from: JsonSchema): JsonSchema {
-    const fields = Object.entries(from['properties'] as Record<string, TSchema>);
+    const fields = Object.entries(from['properties'] as Record<string, Schema>);
     const properties: JsonSchema = Object.fromEntries(fields.map(([key, field]) => [key, this.convert(field)]));
-    const options = (from['properties'] as Record<string, TSchema>)['options'] as unknown as JsonSchema;
+    const options = (from['properties'] as Record<string, Schema>)['options'] as unknown as JsonSchema;
     for (const key of (from['x-beside'] as string[] | undefined) ?? []) {
-      properties[key] = this.convert((options['properties'] as Record<string, TSchema>)[key]!);
+      properties[key] = this.convert((options['properties'] as Record<string, Schema>)[key]!);
     }
     const required = from['x-required'] as string[] | undefined;
     return { type: 'object', properties, ...(required && { required }), additionalProperties: false };

@@ -1,5 +1,5 @@
-import type { TSchema } from 'typebox';
 import type { Kind } from '../resource/resource.ts';
+import type { Schema } from './field.ts';
 import { AuthConfigSpec } from './kind/auth-config.ts';
 import { GatewaySpec, MatchableHttpGatewaySpec, MatchableTcpGatewaySpec } from './kind/gateway.ts';
 import { GraphQLApiSpec } from './kind/graphql-api.ts';
@@ -24,7 +24,7 @@ export interface KindInfo {
   readonly plural: string;
   readonly shortNames: readonly string[];
   /** The schema of `spec`; with `body`, of all fields beside the metadata. */
-  readonly schema: TSchema;
+  readonly schema: Schema;
   /** The fields are beside the metadata instead of under `spec`. */
   readonly body: boolean;
   readonly namespaced: boolean;
@@ -33,7 +33,7 @@ export interface KindInfo {
 }
 
 /** For each kind: its schema, its plural and its short names, and its purpose. */
-type Rows = Partial<Record<Kind, readonly [schema: TSchema, names: string, description: string]>>;
+type Rows = Partial<Record<Kind, readonly [schema: Schema, names: string, description: string]>>;
 
 function kinds(apiVersions: readonly string[], rows: Rows, body = false): KindInfo[] {
   const group = apiVersions[0]!.includes('/') ? apiVersions[0]!.split('/', 1)[0]! : '';

@@ -1,4 +1,3 @@
-import type { TSchema } from 'typebox';
 import { KINDS } from '../schema/kinds.ts';
 import type { SchemaNode, Secrecy } from '../schema/field.ts';
 import { isSecretHeader } from './request-secrets.ts';
@@ -30,7 +29,7 @@ export interface SecretField {
 /** Returns every secret field of every kind, as the schemas mark them (`'x-secret'`). */
 export function secretFields(): SecretField[] {
   const kinds = new Map([...KINDS.values()].map((each) => [each.kind, each.schema]));
-  return [...kinds].flatMap(([kind, schema]) => fieldsOf(schema as SchemaNode & TSchema, kind, [], []));
+  return [...kinds].flatMap(([kind, schema]) => fieldsOf(schema, kind, [], []));
 }
 
 function fieldsOf(node: SchemaNode, kind: string, path: readonly string[], titles: readonly string[]): SecretField[] {

@@ -1,3 +1,4 @@
+import '../../node-version/supported.ts';
 export { claimAt, claimHeaders, claimMetadata, unsendableClaim, type Claims } from './claims.ts';
 export { FETCH_TIMEOUT_MS, localKeys, remoteKeys, type KeySource } from './key-source.ts';
 export { parseKeys, type KeySet } from './key-set.ts';

@@ -2,10 +2,10 @@ import type { FieldPath } from '../../resource/problem.ts';
 import type { SchemaNode } from '../../schema/field.ts';
 import { isObject } from '../resource-identity.ts';
 import { blockProblems } from './block-problems.ts';
-import { nodeOf, type Node, type ObjectNode } from './node.ts';
+import { fittingNode, nodeOf, type Node, type ObjectNode } from './node.ts';
 import { asksForDefault } from './normalise.ts';
 import { scalarProblems } from './scalar-problems.ts';
-import { enumProblem, typeProblem } from './wrong-value.ts';
+import { enumProblem, typeProblem, valueProblem } from './wrong-value.ts';
 
 /** What is wrong with a value, and where. */
 export interface ValueProblem {
@@ -36,6 +36,10 @@ function problemOf(node: Node, value: unknown): ValueProblem | undefined {
       return isObject(value) ? problemOfMap(node.values, value) : here(typeProblem('object', value));
     case 'object':
       return isObject(value) ? problemOfBlock(node, value) : here(typeProblem('object', value));
+    case 'either':
+      return problemOf(fittingNode(node.nodes, value), value);
+    case 'value':
+      return here(valueProblem(node.problem, value));
     case 'anything':
       return problemOfAnything(value);
   }

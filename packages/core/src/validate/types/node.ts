@@ -1,5 +1,5 @@
-import type { TSchema } from 'typebox';
-import type { OneOf, SchemaNode } from '../../schema/field.ts';
+import type { OneOf, SchemaNode, ValueProblem } from '../../schema/field.ts';
+import { isObject } from '../resource-identity.ts';
 
 /** A block of a schema, prepared for walking values. */
 export interface ObjectNode {
@@ -20,6 +20,8 @@ export type Node =
   | { readonly type: 'list'; readonly items: Node }
   | { readonly type: 'enum'; readonly names: readonly string[] }
   | ScalarNode
+  | { readonly type: 'either'; readonly nodes: readonly Node[] }
+  | { readonly type: 'value'; readonly problem: ValueProblem }
   | { readonly type: 'anything' };
 
 /** A text, a number or a switch. */
@@ -37,7 +39,7 @@ const nodes = new WeakMap<object, Node>();
 const titles = new Map<string, Node>();
 
 /** Prepares a schema; returns the same node for the same schema or block. */
-export function nodeOf(schema: TSchema | SchemaNode): Node {
+export function nodeOf(schema: SchemaNode): Node {
   const { title, properties, 'x-ref': enclosing } = schema as SchemaNode;
   if (enclosing) return titles.get(enclosing)!;
   const key = properties ?? schema;
@@ -52,6 +54,8 @@ export function nodeOf(schema: TSchema | SchemaNode): Node {
 function toNode(schema: SchemaNode): Node {
   const { type, minimum, maximum, items, properties, additionalProperties: values, 'x-enum-names': names } = schema;
   if (properties) return toObject(schema, properties);
+  if (schema.anyOf) return { type: 'either', nodes: schema.anyOf.map(nodeOf) };
+  if (schema['x-value']) return { type: 'value', problem: schema['x-value'] };
   if (values) return { type: 'map', values: nodeOf(values) };
   if (items) return { type: 'list', items: nodeOf(items) };
   if (names) return { type: 'enum', names };
@@ -70,4 +74,20 @@ function toObject(schema: SchemaNode, properties: NonNullable<SchemaNode['proper
     required: schema['x-required'] ?? [],
     beside: schema['x-beside'] ?? [],
   };
+}
+
+/** Returns the node of several whose type a value has; the last one if none fits. */
+export function fittingNode(nodes: readonly Node[], value: unknown): Node {
+  return nodes.find((node) => fits(node, value)) ?? nodes.at(-1)!;
+}
+
+/** Returns true if a value has the type of a node. */
+export function fits(node: Node, value: unknown): boolean {
+  if (node.type === 'either') return node.nodes.some((each) => fits(each, value));
+  if (node.type === 'scalar')
+    return node.types.includes(typeof value) || (node.types.includes('integer') && typeof value === 'number');
+  if (node.type === 'enum') return typeof value === 'string';
+  if (node.type === 'list') return Array.isArray(value);
+  if (node.type === 'object' || node.type === 'map') return isObject(value);
+  return node.type === 'anything' || node.problem(value) === undefined;
 }

@@ -1,14 +1,13 @@
-import type { TSchema } from 'typebox';
 import type { FieldPath } from '../../resource/problem.ts';
 import { foldBeside } from './beside.ts';
 import { blockProblems } from './block-problems.ts';
-import type { SchemaNode } from '../../schema/field.ts';
-import { nodeOf, type Node, type ObjectNode, type ScalarNode } from './node.ts';
+import type { SchemaNode, ValueProblem } from '../../schema/field.ts';
+import { fittingNode, nodeOf, type Node, type ObjectNode, type ScalarNode } from './node.ts';
 import { isObject } from '../resource-identity.ts';
 import type { DocumentReport, WrittenProblem } from '../document-report.ts';
 import { scalarProblems } from './scalar-problems.ts';
 import { unknownKey } from './unknown-key.ts';
-import { enumProblem, typeProblem } from './wrong-value.ts';
+import { eitherProblem, enumProblem, typeProblem, valueProblem } from './wrong-value.ts';
 
 type Json = Record<string, unknown>;
 type Step = string | number;
@@ -36,7 +35,7 @@ export function writtenPath(moves: readonly Move[], now: FieldPath): FieldPath {
  * reports everything that does not match the schema.
  */
 export function normalise(
-  schema: TSchema,
+  schema: SchemaNode,
   { written, at }: { readonly written: unknown; readonly at: FieldPath },
   report: DocumentReport,
 ): Content {
@@ -70,6 +69,8 @@ class Walk {
     if (node.type === 'anything') return frozenCopy(value);
     if (node.type === 'scalar') return this.#scalar(node, value);
     if (node.type === 'enum') return this.#enum(node, value);
+    if (node.type === 'either') return this.#either(node.nodes, value);
+    if (node.type === 'value') return this.#value(node.problem, value);
     this.#nodes.push(node);
     const result = this.#container(node, value);
     this.#nodes.pop();
@@ -88,6 +89,18 @@ class Walk {
 
   #scalar(node: ScalarNode, value: unknown): unknown {
     for (const problem of scalarProblems(node, value)) this.#problem(problem);
+    return value;
+  }
+
+  #either(nodes: readonly Node[], value: unknown): unknown {
+    const problem = eitherProblem(nodes, value);
+    if (problem) this.#problem(problem);
+    return problem ? value : this.value(fittingNode(nodes, value), value);
+  }
+
+  #value(problemOf: ValueProblem, value: unknown): unknown {
+    const problem = valueProblem(problemOf, value);
+    if (problem) this.#problem(problem);
     return value;
   }
 
@@ -119,7 +132,8 @@ class Walk {
     if (!this.#report.full) {
       this.#problem(unknownKey({ nodes: this.#nodes, at: this.#at }, this.#now.slice(this.#at.length), key), key);
     }
-    return frozenCopy(value);
+    // Not copied: the options of a program may have a cycle here.
+    return value;
   }
 
   #fold(node: ObjectNode, value: Json): Json {
@@ -204,9 +218,9 @@ class Walk {
   }
 }
 
-/** Returns true for an empty value, which counts as absent, as in Kubernetes; except in fields of any type. */
+/** Returns true for an empty value, which counts as absent, as in Kubernetes; except in fields of any type, and values of a program. */
 function isEmpty(value: unknown, node: Node): boolean {
-  return value === null && node.type !== 'anything';
+  return value === null && node.type !== 'anything' && node.type !== 'value';
 }
 
 /** Returns the block without its empty fields, and without those that a program has set to `undefined`. */

@@ -1,6 +1,7 @@
 import { suggest } from '../../syntax/did-you-mean.ts';
 import type { WrittenProblem } from '../document-report.ts';
-import type { ScalarNode } from './node.ts';
+import { fits, type Node, type ScalarNode } from './node.ts';
+import type { ValueProblem as ProblemOf } from '../../schema/field.ts';
 
 type ValueProblem = Omit<WrittenProblem, 'path'>;
 
@@ -46,6 +47,27 @@ export function enumProblem(value: unknown, names: readonly string[]): ValueProb
   return { code: 'BAD_ENUM', message: `${String(value).slice(0, 60)} is not allowed`, hint, on: 'value' };
 }
 
+/** Returns the problem of a value whose type none of several schemas has; `undefined` if one does. */
+export function eitherProblem(nodes: readonly Node[], value: unknown): ValueProblem | undefined {
+  if (nodes.some((node) => fits(node, value))) return undefined;
+  const message = `must be ${nodes.map(wantedBy).join(', or ')}, is ${typeName(value)}`;
+  return { code: 'WRONG_TYPE', message, on: 'value' };
+}
+
+/** Returns the problem of a value of a program. */
+export function valueProblem(problemOf: ProblemOf, value: unknown): ValueProblem | undefined {
+  const problem = problemOf(value);
+  return problem === undefined
+    ? undefined
+    : { code: 'WRONG_TYPE', message: `${problem}, is ${typeName(value)}`, on: 'value' };
+}
+
+function wantedBy(node: Node): string | undefined {
+  if (node.type === 'scalar') return TYPE_NAMES[node.types.join()];
+  if (node.type === 'enum') return node.names.join(', ');
+  return TYPE_NAMES[node.type === 'list' ? 'array' : 'object'];
+}
+
 /** Returns the type of a value, never the value: it may be a secret. */
 function typeName(value: unknown): string {
   if (value === null) return 'empty';
@@ -53,5 +75,6 @@ function typeName(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'number') return Number.isInteger(value) ? 'a number' : 'a fraction';
   if (typeof value === 'boolean') return 'true or false';
-  return typeof value === 'object' ? 'an object' : 'text';
+  if (typeof value === 'string') return 'text';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
