@@ -1,3 +1,4 @@
+import '@edge-gateway/core/supported-node';
 export type { AdminServer } from './admin-server.ts';
 export { ERROR_CODES, type AdminErrorCode } from './error-codes.ts';
 export { createProxyAdmin } from './proxy/proxy-admin.ts';

@@ -1,3 +1,4 @@
+import '@edge-gateway/core/supported-node';
 export { CLIENT_VERSION } from './commands/version.ts';
 export {
   DEFAULT_PROXY_ADMIN,

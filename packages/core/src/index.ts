@@ -1,3 +1,4 @@
+import './node-version/supported.ts';
 export { MAX_WORKERS } from './syntax/max-workers.ts';
 export { gatewayNamespace, isNamespaceName, setGatewayNamespace } from './resource/gateway-namespace.ts';
 export {
@@ -33,7 +34,7 @@ export {
   type Stage,
 } from './contract/concern.ts';
 export { asMiddleware, type CreateMiddleware, type MiddlewareOptions } from './middleware/as-middleware.ts';
-export type { OptionBlock } from './middleware/check-options.ts';
+export type { OptionBlock, OptionRules } from './middleware/check-options.ts';
 export { denialError } from './middleware/denial.ts';
 export { errorResponse, jsonResponse, type ErrorResponse } from './http/error-response.ts';
 export { identityFrom, type Identity } from './contract/identity.ts';

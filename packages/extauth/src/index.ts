@@ -1,3 +1,4 @@
+import '@edge-gateway/core/supported-node';
 export { createChain, type Chain, type ChainDecision, type ChainParts } from './chain/chain.ts';
 export { createExtAuth, type ExtAuthOptions } from './concern.ts';
 export { ERROR_CODES } from './error-codes.ts';

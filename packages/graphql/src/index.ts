@@ -1,3 +1,4 @@
+import '@edge-gateway/core/supported-node';
 export { ERROR_CODES, type GraphQLErrorCode } from './error-codes.ts';
 export type { ApiResult, ExecutableApi, OperationRequest, ResultError } from './execute/executable-api.ts';
 export type { Operation } from './document/documents.ts';

@@ -1,3 +1,4 @@
+import '@edge-gateway/core/supported-node';
 export { ApiError, isApiError } from './client/api-error.ts';
 export {
   findClusterAccess,

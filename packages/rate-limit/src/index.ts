@@ -1,3 +1,4 @@
+import '@edge-gateway/core/supported-node';
 export type { LimitBlock } from './concern/limit-block.ts';
 export type { LimiterOptions } from './concern/limiter-source.ts';
 export { createRateLimit } from './concern/rate-limit.ts';

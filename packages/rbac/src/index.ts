@@ -1,3 +1,4 @@
+import '@edge-gateway/core/supported-node';
 export { accessChecks } from './check.ts';
 export { compilePolicies, type AccessRequest, type Decision } from './policy/decide.ts';
 export { ERROR_CODES } from './error-codes.ts';

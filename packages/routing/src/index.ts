@@ -1,3 +1,4 @@
+import '@edge-gateway/core/supported-node';
 export { explainRequest } from './explain/explain.ts';
 export type {
   Admission,

@@ -1,3 +1,4 @@
+import '@edge-gateway/core/supported-node';
 export {
   createDiscoveryClient,
   type ClientTls,

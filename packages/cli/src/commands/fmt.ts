@@ -1,4 +1,4 @@
-import { globSync, statSync } from 'node:fs';
+import * as fs from 'node:fs';
 import { join, resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { formatIssue, parseDocuments } from '@edge-gateway/core';
@@ -44,8 +44,8 @@ async function formatInput(io: Terminal, check: boolean): Promise<void> {
 
 function filesIn(io: Terminal, paths: readonly string[]): string[] {
   const files = paths.flatMap((path) => {
-    const isDirectory = statSync(resolve(io.cwd, path), { throwIfNoEntry: false })?.isDirectory() ?? false;
-    const found = () => globSync('**/*.{yaml,yml,json}', { cwd: resolve(io.cwd, path), withFileTypes: true });
+    const isDirectory = fs.statSync(resolve(io.cwd, path), { throwIfNoEntry: false })?.isDirectory() ?? false;
+    const found = () => fs.globSync('**/*.{yaml,yml,json}', { cwd: resolve(io.cwd, path), withFileTypes: true });
     if (!isDirectory) return [path];
     const names = found().filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.'));
     const root = resolve(io.cwd, path);

@@ -1,4 +1,4 @@
-import { globSync, statSync } from 'node:fs';
+import * as fs from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { runTest } from '../assertions/run-test.ts';
@@ -45,9 +45,9 @@ export function addTest(program: Command, io: Terminal): void {
 /** The files of tests, those of directories in alphabetical order. */
 function filesIn(io: Terminal, paths: readonly string[]): string[] {
   return paths.flatMap((path) => {
-    const isDirectory = statSync(resolve(io.cwd, path), { throwIfNoEntry: false })?.isDirectory() ?? false;
+    const isDirectory = fs.statSync(resolve(io.cwd, path), { throwIfNoEntry: false })?.isDirectory() ?? false;
     if (!isDirectory) return [path];
-    const found = globSync('**/*.test.{yaml,yml,json}', { cwd: resolve(io.cwd, path) }).sort();
+    const found = fs.globSync('**/*.test.{yaml,yml,json}', { cwd: resolve(io.cwd, path) }).sort();
     if (found.length === 0) throw cliError('ERR_CLI_FILE', `${path}: the directory contains no *.test.yaml`);
     return found.map((file) => join(path, file));
   });

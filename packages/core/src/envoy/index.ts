@@ -1,3 +1,4 @@
+import '../node-version/supported.ts';
 export { reasonsOfKey } from './certificate-keys.ts';
 export { envoyBootstrap, type BootstrapOptions } from './bootstrap.ts';
 export { cluster, endpointConfig, hasNames, loadAssignment } from './cluster.ts';

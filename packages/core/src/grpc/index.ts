@@ -1,3 +1,4 @@
+import '../node-version/supported.ts';
 export { createGrpcClients, type GrpcClientOptions, type GrpcClients } from './upstream-clients.ts';
 export { grpcService, message, STRUCT_MESSAGES, type Definition, type MessageFields } from './definitions.ts';
 export { fromStruct, toStruct, type ProtoStruct } from './struct.ts';

@@ -1,4 +1,5 @@
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import * as tls from 'node:tls';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import { parseRoots, secretText, tlsParameters, type Context, type ResourceRef } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { configError } from '../error-codes.ts';
@@ -25,7 +26,7 @@ export function serverTls({ config, id, context: { secrets }, moreRoots }: Serve
   const key = secretText(secret, 'tls.key');
   try {
     const more =
-      own === undefined && moreRoots !== undefined ? [...getCACertificates(), ...parseRoots(moreRoots)] : undefined;
+      own === undefined && moreRoots !== undefined ? [...tls.getCACertificates(), ...parseRoots(moreRoots)] : undefined;
     const roots = own === undefined ? more : parseRoots(own);
     return createSecureContext({
       ...(roots && { ca: roots }),

@@ -1,12 +1,5 @@
-import {
-  constants,
-  createBrotliCompress,
-  createGzip,
-  createZstdCompress,
-  type BrotliOptions,
-  type ZlibOptions,
-  type ZstdOptions,
-} from 'node:zlib';
+import * as zlib from 'node:zlib';
+import { constants, type BrotliOptions, type ZlibOptions, type ZstdOptions } from 'node:zlib';
 import type { Transform } from 'node:stream';
 import type { Gzip } from '@edge-gateway/core/schema';
 
@@ -36,9 +29,9 @@ export function compressorsOf(gzip: Gzip): ReadonlyMap<Encoding, CreateCompresso
   const brotli: BrotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY[compressionLevel] } };
   const zstd: ZstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL[compressionLevel] } };
   const all: Readonly<Record<Encoding, CreateCompressor>> = {
-    gzip: (each) => createGzip(each ? { ...deflate, flush: constants.Z_SYNC_FLUSH } : deflate),
-    br: (each) => createBrotliCompress(each ? { ...brotli, flush: constants.BROTLI_OPERATION_FLUSH } : brotli),
-    zstd: (each) => createZstdCompress(each ? { ...zstd, flush: constants.ZSTD_e_flush } : zstd),
+    gzip: (each) => zlib.createGzip(each ? { ...deflate, flush: constants.Z_SYNC_FLUSH } : deflate),
+    br: (each) => zlib.createBrotliCompress(each ? { ...brotli, flush: constants.BROTLI_OPERATION_FLUSH } : brotli),
+    zstd: (each) => zlib.createZstdCompress(each ? { ...zstd, flush: constants.ZSTD_e_flush } : zstd),
   };
   const encodings = gzip.encodings?.length ? gzip.encodings : ENCODINGS;
   return new Map(encodings.map((encoding) => [encoding, all[encoding]]));

@@ -1,4 +1,4 @@
-import { getSystemErrorMessage } from 'node:util';
+import * as util from 'node:util';
 import { GatewayError, type ErrorReply } from '@edge-gateway/core';
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 import { ConnectionOverflowError } from './connection-limit.ts';
@@ -122,7 +122,7 @@ export function connectFailureText(error: Error): string {
   if (code === 'ETIMEDOUT') return 'connection timeout';
   if (isOfName(error, code)) return `dns resolution failure: ${code}`;
   if (!isOfSystem(error, code)) return code === '' ? error.message : `TLS: ${code}`;
-  const text = getSystemErrorMessage((error as NodeJS.ErrnoException).errno!);
+  const text = util.getSystemErrorMessage((error as NodeJS.ErrnoException).errno!);
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 

@@ -1,3 +1,4 @@
+import '@edge-gateway/core/supported-node';
 import { isIP } from 'node:net';
 import { xdsError } from '../error-codes.ts';
 

@@ -1,3 +1,4 @@
+import '@edge-gateway/core/supported-node';
 export { applyReceived, type Applied, type ApplyState } from './apply-received.ts';
 export { createStateDecoder, type DecodedState, type StateDecoder } from './decode-state.ts';
 export { createStateEncoder, type ProxyState, type StateEncoder } from './encode-state.ts';

@@ -1,3 +1,4 @@
+import '@edge-gateway/core/supported-node';
 /** The parts of a name that depend on the proxy; `*` is anything. */
 const VARIABLES = ['{namespace}', '{proxy}', '*'] as const;
 
