@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findUnstable } from './second-run.mjs';
 import { runFiles } from './test-files.mjs';
 import { planOf } from './test-plan.ts';
 
@@ -43,29 +44,10 @@ function report({ file, output, passed, failures: failed, skipped, ms }) {
   if (failed.length) failures.set(file, failed);
 }
 
-/**
- * Runs the files with failures once more, one after the other with the machine to themselves. Tests that pass then count as passed,
- * and are listed as unstable: they depend on the load of the machine and need repair.
- */
-async function runFailedAgain() {
+/** Runs the files with failures once more and names the tests that pass then. They count as failed all the same: an unstable test is a defect. */
+async function printUnstable() {
   if (failures.size === 0 || failures.size > MAX_SECOND_RUNS) return;
-  const unstable = [];
-  for (const [file, titles] of failures) {
-    console.log(`\n> second run of ${file}`);
-    let passed = false;
-    const crashes = await runFiles({
-      others: [file],
-      timeout,
-      report(result) {
-        process.stdout.write(result.output);
-        passed = result.failures.length === 0;
-      },
-    });
-    if (crashes || !passed) continue;
-    totals.failed -= titles.length;
-    totals.passed += titles.length;
-    unstable.push(...titles);
-  }
+  const unstable = await findUnstable(failures, { timeout, write: (text) => process.stdout.write(text) });
   if (unstable.length)
     console.log(`\nUnstable, passed in the second run:\n${unstable.map((title) => `  ${title}\n`).join('')}`);
 }
@@ -86,10 +68,10 @@ if (!e2e && only.length === 0) for (const [name, command] of CHECKS) check(name,
 const crashes = await runFiles({ ...planOf({ only, e2e }), timeout, report });
 totals.failed += crashes;
 if (only.length === 0) printSlowest();
-if (only.length === 0 && crashes === 0) await runFailedAgain();
+if (only.length === 0 && crashes === 0) await printUnstable();
 if (failures.size && only.length === 0)
   console.log(
-    `\nFailed at first:\n${[...failures.values()]
+    `\nFailed:\n${[...failures.values()]
       .flat()
       .map((title) => `  ${title}\n`)
       .join('')}`,
