@@ -7,9 +7,11 @@ import {
   type CreateMiddleware,
   type Handler,
 } from '@edge-gateway/core';
+import * as f from '@edge-gateway/core/options';
 import type { AuthConfigSpec, ExtAuthServer } from '@edge-gateway/core/schema';
 import { createChain } from './chain/chain.ts';
 import { hiddenOf } from './chain/method-of.ts';
+import { configError } from './error-codes.ts';
 import { createAuthHandler, type Refuse } from './request/handler.ts';
 import { METHODS } from './methods/all.ts';
 import { settingsOf } from './settings.ts';
@@ -25,6 +27,17 @@ export interface ExtAuthMiddlewareOptions {
   /** Name in logs. Default: `config`. */
   readonly name?: string;
 }
+
+const isMethod = (each: Partial<AuthMethodKind> | undefined): boolean =>
+  typeof each?.type === 'string' && typeof each.create === 'function';
+const fields = {
+  config: f.AuthConfigSpec,
+  settings: f.ExtAuthServer,
+  methods: f.value<readonly AuthMethodKind[]>((methods) =>
+    Array.isArray(methods) && methods.every(isMethod) ? undefined : 'must be a list of methods',
+  ),
+  name: f.text(),
+} satisfies Record<keyof ExtAuthMiddlewareOptions, f.Schema>;
 
 const concern: Concern<ExtAuthMiddlewareOptions> = {
   name: 'extauth',
@@ -52,4 +65,7 @@ const refuseHere: Refuse = (refusal, { req, res, next }) => {
  * @example
  * app.use(extauth({ config: { configs: [{ basicAuth: { realm: 'staff', apr: { users } } }] } }));
  */
-export const extauth: CreateMiddleware<ExtAuthMiddlewareOptions> = asMiddleware(concern);
+export const extauth: CreateMiddleware<ExtAuthMiddlewareOptions> = asMiddleware(concern, {
+  schema: f.block(f.required('config'), fields),
+  error: (message) => configError(message),
+});

@@ -275,14 +275,22 @@ describe('the middleware', () => {
   });
 
   it('throws for an invalid chain or invalid settings', () => {
+    const appUrl = 'https://app.example.com';
+    const oidcAuthorizationCode = {
+      clientId: 'a',
+      issuerUrl: 'https://id.example.com',
+      appUrl,
+      callbackPath: '/callback',
+    };
     const broken: [AuthConfigSpec, object, string][] = [
       [{ configs: [] }, {}, 'ERR_EXTAUTH_CONFIG'],
-      [{ configs: [{ pluginAuth: { name: 'a', config: {} } }] }, {}, 'ERR_EXTAUTH_METHOD'],
-      [{ configs: [{}] }, {}, 'ERR_EXTAUTH_METHOD'],
+      [{ configs: [{ pluginAuth: { name: 'a', config: {} } }] }, {}, 'ERR_EXTAUTH_CONFIG'],
+      [{ configs: [{}] }, {}, 'ERR_EXTAUTH_CONFIG'],
+      [{ configs: [{ oauth2: { oidcAuthorizationCode } }] }, {}, 'ERR_EXTAUTH_METHOD'],
       [{ configs: [{ name: 'a', jwt: {} }], booleanExpr: 'a &&' }, {}, 'ERR_CORE_EXPRESSION'],
       [CONFIG, { statusOnError: 599 }, 'ERR_EXTAUTH_CONFIG'],
       [CONFIG, { statusOnError: 100 }, 'ERR_EXTAUTH_CONFIG'],
-      [CONFIG, { requestTimeout: 'soon' }, 'ERR_CORE_DURATION'],
+      [CONFIG, { requestTimeout: 'soon' }, 'ERR_EXTAUTH_CONFIG'],
     ];
     for (const [config, settings, code] of broken) {
       expect(() => extauth({ config, settings }, context), JSON.stringify([config, settings]))

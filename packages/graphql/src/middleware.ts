@@ -1,4 +1,5 @@
 import { createContext, onlyProtected, type Context, type Handler, type ResourceRef } from '@edge-gateway/core';
+import * as f from '@edge-gateway/core/options';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import type { GraphQLSchema } from 'graphql';
 import type { ExecutableApi } from './execute/executable-api.ts';
@@ -87,6 +88,41 @@ export interface GraphQLApiHandler extends Handler {
   readonly schema: GraphQLSchema | undefined;
 }
 
+const ofSpec = (...path: readonly string[]) => f.fieldOf(f.GraphQLApiSpec, ...path);
+const ofExecutable = (...path: readonly string[]) => ofSpec('executableSchema', ...path);
+const isStore = (store: unknown): boolean => {
+  const { get, set } = (store ?? {}) as Partial<ResultStore>;
+  return typeof get === 'function' && typeof set === 'function';
+};
+const fields = {
+  schemaDefinition: ofExecutable('schemaDefinition'),
+  schema: f.value<GraphQLSchema>((each) =>
+    typeof each === 'object' && each !== null ? undefined : 'must be a GraphQLSchema',
+  ),
+  contextValue: f.value<ContextValue>((each) => (typeof each === 'function' ? undefined : 'must be a function')),
+  remote: ofExecutable('executor', 'remote'),
+  remotePath: f.text(),
+  schemaChanges: f.fieldOf(f.SettingsSpec, 'graphqlOptions', 'schemaChangeValidationOptions'),
+  stitchedSchema: ofSpec('stitchedSchema'),
+  apis: f.map(f.GraphQLApiSpec),
+  resolutions: ofExecutable('executor', 'local', 'resolutions'),
+  upstreams: f.map(f.text()),
+  enableIntrospection: f.bool(),
+  maxDepth: ofExecutable('executor', 'local', 'options', 'maxDepth'),
+  grpcDescriptorRegistry: ofExecutable('grpcDescriptorRegistry'),
+  persistedQueryCacheConfig: ofSpec('persistedQueryCacheConfig'),
+  allowedQueryHashes: ofSpec('allowedQueryHashes'),
+  options: ofSpec('options'),
+  limits: ofSpec('options', 'limits'),
+  cache: f.value<ResultStore>((store) => (isStore(store) ? undefined : 'must be a store, e.g. of redisResults()')),
+  cacheKey: f.text(),
+  name: f.text(),
+} satisfies Record<keyof GraphQLApiOptions, f.Schema>;
+const rules: f.OptionRules = {
+  schema: f.block(fields),
+  error: (message) => graphqlError('ERR_GRAPHQL_API', `${message}.`),
+};
+
 /**
  * Creates a middleware that serves a GraphQL API. It responds to every request, and passes to `next` only errors that are not the
  * client's fault. Throws `ERR_GRAPHQL_API` if the API is invalid. WebSockets require `protect`: its
@@ -107,7 +143,8 @@ export function graphqlApi(
   context?: Context,
 ): GraphQLApiHandler & { schema: GraphQLSchema };
 export function graphqlApi(options: GraphQLApiOptions, context?: Context): GraphQLApiHandler;
-export function graphqlApi(options: GraphQLApiOptions, given: Context = createContext()): GraphQLApiHandler {
+export function graphqlApi(written: GraphQLApiOptions, given: Context = createContext()): GraphQLApiHandler {
+  const options = f.checkOptions('graphqlApi', written, rules);
   const caller = options.upstreams ? createUrlCaller(options.upstreams) : undefined;
   const context: Context = {
     ...given,

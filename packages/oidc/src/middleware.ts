@@ -16,6 +16,7 @@ import {
   type MiddlewareOptions,
   type Pages,
 } from '@edge-gateway/core';
+import * as f from '@edge-gateway/core/options';
 import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/schema';
 import { assemble } from './login/assemble.ts';
 import { failure } from './error-codes.ts';
@@ -49,6 +50,24 @@ export interface LoginSession extends UserSession, OfStore {
   readonly store?: Store;
 }
 
+const isStore = (store: unknown): boolean => {
+  const { get, set, destroy } = (store ?? {}) as Partial<Store>;
+  return [get, set, destroy].every((each) => typeof each === 'function');
+};
+const ofRedis = (name: keyof OfStore) => f.fieldOf(f.UserSession, 'redis', name);
+const session = {
+  store: f.value<Store>((store) => (isStore(store) ? undefined : 'must be an express-session store')),
+  cookieName: ofRedis('cookieName'),
+  allowRefreshing: ofRedis('allowRefreshing'),
+  preExpiryBuffer: ofRedis('preExpiryBuffer'),
+  targetDomain: ofRedis('targetDomain'),
+} satisfies Record<Exclude<keyof LoginSession, keyof UserSession>, f.Schema>;
+const fields = {
+  clientSecret: f.text(),
+  signingKey: f.either(f.text(), f.texts('Keys.')),
+  session: f.either(f.enumeration(['request']), f.extended(f.UserSession, session)),
+} satisfies Record<Exclude<keyof OidcOptions, keyof Omit<OidcAuthorizationCode, 'session'>>, f.Schema>;
+
 const concern: Concern<OidcOptions> = {
   name: 'oidc',
   option: 'oidcAuthorizationCode',
@@ -77,6 +96,11 @@ const concern: Concern<OidcOptions> = {
   },
 };
 
+const middleware = asMiddleware(concern, {
+  schema: f.extended(f.OidcAuthorizationCode, fields),
+  error: (message) => failure('ERR_OIDC_CONFIG', message),
+});
+
 /**
  * Creates a middleware that logs users in at an OpenID Connect provider: browsers without a session are redirected there, and
  * scripts get 401. Requests with a session continue with the headers that `headers`, `identityToken` and `accessToken` configure,
@@ -87,7 +111,7 @@ const concern: Concern<OidcOptions> = {
  * app.use(oidc({ issuerUrl, clientId, clientSecret, appUrl: 'https://app.example.com', callbackPath: '/callback' }));
  */
 export function oidc(options: OidcOptions & MiddlewareOptions, context: Context = createContext()): Handler {
-  return asMiddleware(concern)(options, context);
+  return middleware(options, context);
 }
 
 /** Separates the store from the block. Throws `ERR_OIDC_CONFIG` if they contradict each other. */
@@ -99,8 +123,6 @@ function sessionOf(written: LoginSession = {}): { readonly store?: Store; readon
     if (stray) throw failure('ERR_OIDC_CONFIG', `session.${stray[0]} requires session.store`);
     return { session };
   }
-  const isStore = [store?.get, store?.set, store?.destroy].every((each) => typeof each === 'function');
-  if (!isStore) throw failure('ERR_OIDC_CONFIG', 'session.store is not an express-session store');
   if (session.cookie || session.redis)
     throw failure('ERR_OIDC_CONFIG', 'session.store cannot be combined with session.cookie or session.redis');
   return { store, session: { ...session, redis: ofStore } };

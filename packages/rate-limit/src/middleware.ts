@@ -16,6 +16,7 @@ import type {
   RateLimitRules,
   RateLimitServer,
 } from '@edge-gateway/core/schema';
+import * as f from '@edge-gateway/core/options';
 import { compileRateLimit } from './concern/rate-limit.ts';
 import type { LimitBlock } from './concern/limit-block.ts';
 import { rateLimitError } from './error-codes.ts';
@@ -54,23 +55,24 @@ export interface RateLimitOptions extends Partial<RateLimit> {
   readonly name?: string;
 }
 
-const NAMES: ReadonlySet<string> = new Set<keyof RateLimitOptions>([
-  'requestsPerUnit',
-  'unit',
-  'algorithm',
-  'burst',
-  'by',
-  'basic',
-  'rules',
-  'rateLimits',
-  'concurrency',
-  'retryAfter',
-  'headers',
-  'store',
-  'requestTimeout',
-  'denyOnFail',
-  'name',
-]);
+const isStore = (store: unknown): boolean => typeof (store as Store | undefined)?.count === 'function';
+const fields = {
+  requestsPerUnit: f.fieldOf(f.RateLimit, 'requestsPerUnit'),
+  unit: f.fieldOf(f.RateLimit, 'unit'),
+  algorithm: f.fieldOf(f.RateLimit, 'algorithm'),
+  burst: f.fieldOf(f.RateLimit, 'burst'),
+  by: f.either(f.enumeration(['address', 'user']), f.block(f.required('header'), { header: f.text() })),
+  basic: f.RateLimitBasic,
+  rules: f.RateLimitRules,
+  rateLimits: f.list(f.RateLimitActions),
+  concurrency: f.list(f.RateLimitConcurrency),
+  retryAfter: f.bool(),
+  headers: f.bool(),
+  store: f.value<Store>((store) => (isStore(store) ? undefined : 'must be a store, e.g. of createMemoryStore()')),
+  requestTimeout: f.fieldOf(f.RateLimitServer, 'requestTimeout'),
+  denyOnFail: f.bool(),
+  name: f.text(),
+} satisfies Record<keyof RateLimitOptions, f.Schema>;
 
 const concern: Concern<RateLimitOptions> = {
   name: 'rateLimit',
@@ -98,19 +100,16 @@ const concern: Concern<RateLimitOptions> = {
  * @example
  * app.use(rateLimit({ requestsPerUnit: 100, unit: 'MINUTE', by: 'address', headers: true }));
  */
-export const rateLimit: CreateMiddleware<RateLimitOptions> = asMiddleware(concern);
+export const rateLimit: CreateMiddleware<RateLimitOptions> = asMiddleware(concern, {
+  schema: f.block(fields),
+  error: (message) => rateLimitError('ERR_RATE_LIMIT_OPTIONS', message),
+});
 
 function checkOptions(options: RateLimitOptions): void {
-  const unknown = Object.keys(options).find((name) => !NAMES.has(name));
-  if (unknown !== undefined) throw invalid(`unknown option "${unknown}"`);
-  const { requestsPerUnit, basic, rateLimits = [], concurrency = [], by, store } = options;
-  const header = typeof by === 'object' && by !== null ? by.header : undefined;
-  if (by !== undefined && by !== 'address' && by !== 'user' && !(typeof header === 'string' && header !== ''))
-    throw invalid('invalid by: use address, user or { header }');
+  const { requestsPerUnit, basic, rateLimits = [], concurrency = [], by } = options;
+  if (typeof by === 'object' && by.header === '') throw invalid('by.header: must not be empty');
   if (requestsPerUnit === undefined && !basic && rateLimits.length === 0 && concurrency.length === 0)
     throw invalid('no limit: set requestsPerUnit, basic, rateLimits or concurrency');
-  if (store !== undefined && typeof store?.count !== 'function')
-    throw invalid('invalid store: use createMemoryStore()');
 }
 
 function invalid(message: string) {

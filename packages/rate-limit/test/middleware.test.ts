@@ -213,13 +213,21 @@ describe('rateLimit in a server of your own', () => {
 
   const INVALID: readonly (readonly [string, RateLimitOptions, string])[] = [
     ['no limit', {}, 'no limit: set requestsPerUnit'],
-    ['an unknown option', { requestsPerMinute: 1 } as RateLimitOptions, 'unknown option "requestsPerMinute"'],
-    ['a negative number', { requestsPerUnit: -1 }, 'invalid requestsPerUnit -1'],
-    ['an unknown unit', { requestsPerUnit: 1, unit: 'FORTNIGHT' as 'HOUR' }, 'invalid unit "FORTNIGHT"'],
-    ['an unknown key', { requestsPerUnit: 1, by: 'session' as 'user' }, 'invalid by'],
-    ['an empty header', { requestsPerUnit: 1, by: { header: '' } }, 'invalid by'],
-    ['a store without counters', { requestsPerUnit: 1, store: {} as Store }, 'invalid store'],
-    ['an invalid action', { rateLimits: [{ actions: [{}] }] }, 'action without a type'],
+    [
+      'an unknown option',
+      { requestsPerMinute: 1 } as RateLimitOptions,
+      'requestsPerMinute: unknown key requestsPerMinute (did you mean requestsPerUnit?)',
+    ],
+    ['a negative number', { requestsPerUnit: -1 }, 'requestsPerUnit: -1 is less than allowed'],
+    ['an unknown unit', { requestsPerUnit: 1, unit: 'FORTNIGHT' as 'HOUR' }, 'unit: FORTNIGHT is not allowed'],
+    ['an unknown key', { requestsPerUnit: 1, by: 'session' as 'user' }, 'by: session is not allowed'],
+    ['an empty header', { requestsPerUnit: 1, by: { header: '' } }, 'by.header: must not be empty'],
+    [
+      'a store without counters',
+      { requestsPerUnit: 1, store: {} as Store },
+      'store: must be a store, e.g. of createMemoryStore(), is an object',
+    ],
+    ['an invalid action', { rateLimits: [{ actions: [{}] }] }, 'rateLimits[0].actions[0]: the action has no type'],
   ];
   for (const [what, options, message] of INVALID)
     it(`rejects options with ${what}`, () => {

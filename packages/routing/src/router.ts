@@ -15,6 +15,7 @@ import {
   type Snapshot,
   type TcpHost,
 } from '@edge-gateway/core';
+import * as f from '@edge-gateway/core/options';
 import { createDefaultLog } from './access-log/access-log.ts';
 import type { Terminal } from './access-log/default-line.ts';
 import { compatibilityProblem } from './check/check-version.ts';
@@ -132,6 +133,21 @@ const OWN_CONCERNS = [
   csrfConcern,
 ] as readonly Concern[];
 
+const isObject = (each: unknown): boolean => typeof each === 'object' && each !== null;
+const fields = {
+  concerns: f.value<readonly Concern[]>((each) => (Array.isArray(each) ? undefined : 'must be a list of concerns')),
+  actions: f.value<readonly ActionKind[]>((each) => (Array.isArray(each) ? undefined : 'must be a list of actions')),
+  context: f.value<Context>((each) => (isObject(each) ? undefined : 'must be a context, as of createContext()')),
+  listener: f.text(),
+  fallthrough: f.enumeration(['next', 'notFound']),
+  accessLog: f.enumeration(['stdout', 'none']),
+  terminal: f.value<Terminal>((each) => (isObject(each) ? undefined : 'must be a terminal')),
+  accessLogOverflow: f.enumeration(['drop', 'block']),
+  isHealthy: f.value<() => boolean>((each) => (typeof each === 'function' ? undefined : 'must be a function')),
+  recordings: f.value<RecordingSource>((each) => (isObject(each) ? undefined : 'must be from createRecordings()')),
+  http2Client: f.enumeration(['node', 'direct']),
+} satisfies Record<keyof RouterOptions, f.Schema>;
+
 /**
  * Creates a router without routes until `apply`. Neither `apply` nor a request throws: a route that cannot be compiled
  * responds with 500, and everything else is served.
@@ -141,7 +157,8 @@ const OWN_CONCERNS = [
  * router.apply(snapshot);
  * createServer((req, res) => router(req, res, () => res.writeHead(404).end())).listen(8080);
  */
-export function createRouter(options: RouterOptions = {}): Router {
+export function createRouter(written: RouterOptions = {}): Router {
+  const options = f.checkOptions('createRouter', written, { schema: f.block(fields) });
   const given = options.context ?? createContext();
   const upstreams = createUpstreams(given, undefined, options.http2Client);
   const call = given.callUpstream ?? createUpstreamCaller(upstreams);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createContext, type Concern, type Context, type Handler } from '../contract/concern.ts';
 import { coreError } from '../error-codes.ts';
-import { checkedOptions, type CheckedOptions, type OptionBlock } from './check-options.ts';
+import { checkOptions, type OptionBlock, type OptionRules } from './check-options.ts';
 import { filterResponse } from './filter-response.ts';
 import { respondToError } from './respond-to-error.ts';
 import { GatewayError } from '../errors.ts';
@@ -27,15 +27,15 @@ export type CreateMiddleware<Options> = (options: Options & MiddlewareOptions, c
  * headers is applied to `req.headers` and `req.rawHeaders` before `next()` (before `next(error)` only what it removed), a
  * changed path to `req.url`, and response headers by `res.setHeader`. Behind a mount path the concern sees the rest
  * of the path, as in `req.url`. Responses pass the filters of the middlewares in reverse order. For rejected requests it responds or calls `next(error)`: see {@link MiddlewareOptions}.
- * `block` names the block of resources whose schema the options must match.
+ * `rules` are what the options must match, or the name of the block of resources that they are. Default: options are not checked.
  *
  * @example
- * export const rbac = asMiddleware(rbacConcern);
+ * export const rbac = asMiddleware(rbacConcern, 'Rbac');
  * app.use(rbac({ policies }));
  */
 export function asMiddleware<Options extends object>(
   concern: Concern<Options>,
-  block?: OptionBlock,
+  rules?: OptionBlock | OptionRules,
 ): CreateMiddleware<Options> {
   return (given, context = createContext()) => {
     if (typeof given !== 'object' || given === null)
@@ -45,11 +45,9 @@ export function asMiddleware<Options extends object>(
       const problem = `invalid onRefusal ${JSON.stringify(onRefusal)}: use respond or next`;
       throw coreError('ERR_CORE_MIDDLEWARE', `${concern.name}: ${problem}`);
     }
-    const checked: CheckedOptions = block ? checkedOptions(options, block) : { options };
-    const { problem } = checked;
-    if (problem !== undefined) throw coreError('ERR_CORE_MIDDLEWARE', `${concern.name}: ${problem}`);
     // The rest are the concern's own options: no block has a field of this name.
-    const handler = concern.compile(checked.options as Options, context);
+    const own = options as unknown as Options;
+    const handler = concern.compile(rules ? checkOptions(concern.name, own, rules) : own, context);
     if (!handler) return (_req, _res, next) => next();
     const applied: Handler = (req, res, next) => {
       const facts = factsOf(req);

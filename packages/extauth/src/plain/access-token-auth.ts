@@ -1,9 +1,15 @@
 import { createContext, plainSecrets, type Context, type Handler, type MiddlewareOptions } from '@edge-gateway/core';
+import * as f from '@edge-gateway/core/options';
 import type { AccessTokenValidation } from '@edge-gateway/core/schema';
 import { createAccessTokenMethod, type AccessTokenParts } from '../methods/access-token.ts';
+import { configError } from '../error-codes.ts';
 import { extauth } from '../middleware.ts';
+import { ON_REFUSAL } from './on-refusal.ts';
 
 type Introspection = NonNullable<AccessTokenValidation['introspection']>;
+
+/** Fields that are the same in an AuthConfig. */
+type BlockField = keyof Omit<AccessTokenValidation, 'introspection' | 'jwt'>;
 
 /** Options of {@link accessTokenAuth}: the block `accessTokenValidation` of an AuthConfig, with plain values. */
 export interface AccessTokenAuthOptions
@@ -24,6 +30,27 @@ export interface AccessTokenAuthOptions
 
 const STEP = 'accessTokenAuth';
 const SECRET = 'client';
+const isKeySet = (jwks: unknown): boolean => typeof jwks === 'string' || (typeof jwks === 'object' && jwks !== null);
+const isLookup = (groups: unknown): boolean => typeof groups === 'function';
+const fields = {
+  introspection: f.extended(f.fieldOf(f.AccessTokenValidation, 'introspection'), {
+    clientSecret: f.text(),
+    clientSecretRef: undefined,
+    disableClientSecret: undefined,
+  }),
+  jwt: f.extended(f.fieldOf(f.AccessTokenValidation, 'jwt'), {
+    jwksUrl: f.text(),
+    jwks: f.value<string | object>((jwks) => (isKeySet(jwks) ? undefined : 'must be a key set, as text or object')),
+    remoteJwks: undefined,
+    localJwks: undefined,
+  }),
+  groups: f.value<AccessTokenParts['groups']>((groups) =>
+    isLookup(groups) ? undefined : 'must be a group lookup, such as azureGroups',
+  ),
+  requestTimeout: f.duration(),
+  onRefusal: ON_REFUSAL,
+} satisfies Record<Exclude<keyof AccessTokenAuthOptions, BlockField>, f.Schema>;
+const rules: f.OptionRules = { schema: f.extended(f.AccessTokenValidation, fields), error: configError };
 
 /**
  * Allows requests with a valid access token in `Authorization: Bearer`; `identityOf(req)` has its claims. All others are rejected
@@ -32,7 +59,8 @@ const SECRET = 'client';
  * @example
  * app.use(accessTokenAuth({ introspection: { introspectionUrl, clientId: 'api', clientSecret: process.env.SECRET } }));
  */
-export function accessTokenAuth(options: AccessTokenAuthOptions, context: Context = createContext()): Handler {
+export function accessTokenAuth(written: AccessTokenAuthOptions, context: Context = createContext()): Handler {
+  const options = f.checkOptions(STEP, written, rules);
   const { introspection, jwt, groups, requestTimeout, onRefusal, ...block } = options;
   const { clientSecret, ...asked } = introspection ?? {};
   const accessTokenValidation = {

@@ -1,6 +1,8 @@
 import { createContext, plainSecrets, type Context, type Handler, type MiddlewareOptions } from '@edge-gateway/core';
+import * as f from '@edge-gateway/core/options';
 import { configError } from '../error-codes.ts';
 import { extauth } from '../middleware.ts';
+import { ON_REFUSAL } from './on-refusal.ts';
 
 /** An API key and its owner. */
 export interface PlainApiKey {
@@ -24,6 +26,16 @@ export interface ApiKeyAuthOptions extends MiddlewareOptions {
 }
 
 const STEP = 'apiKeyAuth';
+const fields = {
+  keys: f.list(
+    f.either(f.text(), f.block(f.required('key'), { key: f.text(), name: f.text(), metadata: f.map(f.text()) })),
+  ),
+  headerName: f.text(),
+  headersFromMetadata: f.map(f.text()),
+  userIdHeader: f.text(),
+  onRefusal: ON_REFUSAL,
+} satisfies Record<keyof ApiKeyAuthOptions, f.Schema>;
+const rules: f.OptionRules = { schema: f.block(f.required('keys'), fields), error: configError };
 
 /**
  * Allows requests with one of the given keys; `identityOf(req)?.subject` is the name of the key. All others are rejected with 401.
@@ -32,7 +44,8 @@ const STEP = 'apiKeyAuth';
  * @example
  * app.use(apiKeyAuth({ keys: [{ name: 'shop', key: process.env.SHOP_KEY! }], headerName: 'x-api-key' }));
  */
-export function apiKeyAuth(options: ApiKeyAuthOptions, context: Context = createContext()): Handler {
+export function apiKeyAuth(written: ApiKeyAuthOptions, context: Context = createContext()): Handler {
+  const options = f.checkOptions(STEP, written, rules);
   const { headerName, headersFromMetadata = {}, userIdHeader, onRefusal } = options;
   const keys = keysOf(options.keys);
   const secrets = plainSecrets(
@@ -49,12 +62,12 @@ export function apiKeyAuth(options: ApiKeyAuthOptions, context: Context = create
 }
 
 function keysOf(written: ApiKeyAuthOptions['keys']): readonly Required<PlainApiKey>[] {
-  if (!Array.isArray(written) || written.length === 0) throw configError(`${STEP}: keys must contain at least one key`);
+  if (written.length === 0) throw configError(`${STEP}: keys must contain at least one key`);
   const seen = new Set<string>();
   const names = new Set<string>();
-  return (written as ApiKeyAuthOptions['keys']).map((each, i) => {
+  return written.map((each, i) => {
     const { key, name = `key-${i + 1}`, metadata = {} } = typeof each === 'string' ? { key: each } : each;
-    if (typeof key !== 'string' || key === '') throw configError(`${STEP}: keys[${i}]: the key is empty`);
+    if (key === '') throw configError(`${STEP}: keys[${i}]: the key is empty`);
     if (seen.has(key)) throw configError(`${STEP}: keys[${i}]: duplicate key`);
     if (name === '' || names.has(name))
       throw configError(

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createContext, type Context, type Handler, type MiddlewareOptions } from '@edge-gateway/core';
+import * as f from '@edge-gateway/core/options';
 import { configError } from '../error-codes.ts';
 import { extauth } from '../middleware.ts';
+import { ON_REFUSAL } from './on-refusal.ts';
 import { hashApr1, isBcrypt } from '../password/hash.ts';
 
 /** Options of {@link basicAuth}. */
@@ -16,6 +18,13 @@ export interface BasicAuthOptions extends MiddlewareOptions {
 
 const STEP = 'basicAuth';
 const APR1 = /^\$apr1\$([^$]+)\$([^$]+)$/;
+const fields = {
+  users: f.map(f.either(f.text(), f.block(f.required('hash'), { hash: f.text() }))),
+  realm: f.text(),
+  userIdHeader: f.text(),
+  onRefusal: ON_REFUSAL,
+} satisfies Record<keyof BasicAuthOptions, f.Schema>;
+const rules: f.OptionRules = { schema: f.block(f.required('users'), fields), error: configError };
 
 /**
  * Allows requests with a user name and its password (RFC 7617); `identityOf(req)?.subject` is the user name. All others are
@@ -24,9 +33,10 @@ const APR1 = /^\$apr1\$([^$]+)\$([^$]+)$/;
  * @example
  * app.use(basicAuth({ users: { alice: process.env.ALICE_PASSWORD!, bob: { hash: '$2y$10$…' } }, realm: 'staff' }));
  */
-export function basicAuth(options: BasicAuthOptions, context: Context = createContext()): Handler {
+export function basicAuth(written: BasicAuthOptions, context: Context = createContext()): Handler {
+  const options = f.checkOptions(STEP, written, rules);
   const { realm, userIdHeader, onRefusal } = options;
-  const entries = Object.entries(options.users ?? {});
+  const entries = Object.entries(options.users);
   if (entries.length === 0) throw configError(`${STEP}: users must contain at least one user`);
   const users = Object.fromEntries(entries.map(([name, password]) => [name, storedOf(name, password)]));
   const config = { configs: [{ name: STEP, basicAuth: { realm, apr: { users } } }] };
@@ -43,7 +53,7 @@ function storedOf(name: string, written: string | { readonly hash: string }): { 
     const salt = randomBytes(6).toString('base64url');
     return { salt, hashedPassword: hashApr1(written, salt) };
   }
-  const hash = written?.hash ?? '';
+  const { hash } = written;
   if (isBcrypt(hash)) return { salt: '', hashedPassword: hash };
   const [, salt, hashedPassword] = APR1.exec(hash) ?? [];
   if (!salt || !hashedPassword)

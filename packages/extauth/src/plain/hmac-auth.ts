@@ -1,6 +1,8 @@
 import { createContext, plainSecrets, type Context, type Handler, type MiddlewareOptions } from '@edge-gateway/core';
+import * as f from '@edge-gateway/core/options';
 import { configError } from '../error-codes.ts';
 import { extauth } from '../middleware.ts';
+import { ON_REFUSAL } from './on-refusal.ts';
 
 /** Options of {@link hmacAuth}. */
 export interface HmacAuthOptions extends MiddlewareOptions {
@@ -11,6 +13,12 @@ export interface HmacAuthOptions extends MiddlewareOptions {
 }
 
 const STEP = 'hmacAuth';
+const fields = {
+  users: f.map(f.either(f.text(), f.texts('Secrets.'))),
+  userIdHeader: f.text(),
+  onRefusal: ON_REFUSAL,
+} satisfies Record<keyof HmacAuthOptions, f.Schema>;
+const rules: f.OptionRules = { schema: f.block(f.required('users'), fields), error: configError };
 
 /**
  * Allows requests that a user signed with a shared secret; `identityOf(req)?.subject` is the user name. All others are rejected
@@ -20,15 +28,16 @@ const STEP = 'hmacAuth';
  * @example
  * app.use(hmacAuth({ users: { shop: process.env.SHOP_SECRET! } }));
  */
-export function hmacAuth(options: HmacAuthOptions, context: Context = createContext()): Handler {
+export function hmacAuth(written: HmacAuthOptions, context: Context = createContext()): Handler {
+  const options = f.checkOptions(STEP, written, rules);
   const { userIdHeader, onRefusal } = options;
-  const pairs = Object.entries(options.users ?? {}).flatMap(([username, written]) => {
+  const pairs = Object.entries(options.users).flatMap(([username, written]) => {
     if (!/^[^",\\]+$/.test(username))
       throw configError(
         `${STEP}: invalid user name ${JSON.stringify(username)}: it must not be empty or contain a comma, a quote or a backslash`,
       );
     const passwords = typeof written === 'string' ? [written] : written;
-    if (!Array.isArray(passwords) || passwords.length === 0 || passwords.some((each) => !each))
+    if (passwords.length === 0 || passwords.some((each) => !each))
       throw configError(`${STEP}: the secret of ${username} is empty`);
     return passwords.map((password) => ({ username, password }));
   });

@@ -1,6 +1,8 @@
 import { createContext, plainSecrets, type Context, type Handler, type MiddlewareOptions } from '@edge-gateway/core';
+import * as f from '@edge-gateway/core/options';
 import { configError } from '../error-codes.ts';
 import { extauth } from '../middleware.ts';
+import { ON_REFUSAL } from './on-refusal.ts';
 
 /** Options of {@link ldapAuth}. */
 export interface LdapAuthOptions extends MiddlewareOptions {
@@ -25,6 +27,22 @@ export interface LdapAuthOptions extends MiddlewareOptions {
 }
 
 const STEP = 'ldapAuth';
+const fields = {
+  address: f.text(),
+  userDnTemplate: f.text(),
+  allowedGroups: f.either(f.enumeration(['any']), f.texts('Groups.')),
+  membershipAttributeName: f.text(),
+  searchFilter: f.text(),
+  serviceAccount: f.block(f.required('dn', 'password'), { dn: f.text(), password: f.text() }),
+  maxConnections: f.count('Connections.'),
+  requestTimeout: f.duration(),
+  userIdHeader: f.text(),
+  onRefusal: ON_REFUSAL,
+} satisfies Record<keyof LdapAuthOptions, f.Schema>;
+const rules: f.OptionRules = {
+  schema: f.block(f.required('address', 'userDnTemplate', 'allowedGroups'), fields),
+  error: configError,
+};
 
 /**
  * Allows requests with the user name and the password of an LDAP server (RFC 7617), if the user is in one of the groups;
@@ -35,10 +53,10 @@ const STEP = 'ldapAuth';
  * const allowedGroups = ['cn=staff,ou=groups,dc=example,dc=com'];
  * app.use(ldapAuth({ address: 'ldaps://ldap.example.com:636', userDnTemplate: 'uid=%s,ou=people,dc=example,dc=com', allowedGroups }));
  */
-export function ldapAuth(options: LdapAuthOptions, context: Context = createContext()): Handler {
+export function ldapAuth(written: LdapAuthOptions, context: Context = createContext()): Handler {
+  const options = f.checkOptions(STEP, written, rules);
   const { allowedGroups, serviceAccount, maxConnections, requestTimeout, userIdHeader, onRefusal, ...spec } = options;
   const isAny = allowedGroups === 'any';
-  if (!isAny && !Array.isArray(allowedGroups)) throw configError(`${STEP}: allowedGroups must be a list or 'any'`);
   const account = serviceAccount && { username: serviceAccount.dn, password: serviceAccount.password };
   const ldap = {
     ...spec,

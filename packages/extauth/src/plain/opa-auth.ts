@@ -5,9 +5,11 @@ import {
   type MiddlewareOptions,
   type PolicySource,
 } from '@edge-gateway/core';
+import * as f from '@edge-gateway/core/options';
 import { configError } from '../error-codes.ts';
 import { createOpaMethod } from '../methods/opa.ts';
 import { extauth } from '../middleware.ts';
+import { ON_REFUSAL } from './on-refusal.ts';
 import { createPolicyCompiler } from '../opa/compiler.ts';
 
 /** Options of {@link opaAuth}. */
@@ -21,6 +23,17 @@ export interface OpaAuthOptions extends MiddlewareOptions {
 }
 
 const STEP = 'opaAuth';
+const fields = {
+  policy: f.value<OpaAuthOptions['policy']>((policy) =>
+    policy instanceof Uint8Array || (typeof policy === 'object' && policy !== null)
+      ? undefined
+      : 'must be modules by name, or a bundle as bytes',
+  ),
+  query: f.text(),
+  program: f.text(),
+  onRefusal: ON_REFUSAL,
+} satisfies Record<keyof OpaAuthOptions, f.Schema>;
+const rules: f.OptionRules = { schema: f.block(f.required('policy', 'query'), fields), error: configError };
 
 /**
  * Allows requests for which a query about Rego modules is true; all others are rejected with 403, also if the policy fails, takes more
@@ -29,9 +42,10 @@ const STEP = 'opaAuth';
  * @example
  * app.use(opaAuth({ policy: { 'pets.rego': readFileSync('pets.rego', 'utf8') }, query: 'data.pets.allow' }));
  */
-export function opaAuth(options: OpaAuthOptions, context: Context = createContext()): Handler {
+export function opaAuth(written: OpaAuthOptions, context: Context = createContext()): Handler {
+  const options = f.checkOptions(STEP, written, rules);
   const { policy, query, program, onRefusal } = options;
-  if (typeof query !== 'string' || query.trim() === '') throw configError(`${STEP}: query is missing`);
+  if (query.trim() === '') throw configError(`${STEP}: query is missing`);
   const method = createOpaMethod({ compiler: createPolicyCompiler({ program }), sources: sourcesOf(policy) });
   const config = { configs: [{ name: STEP, opaAuth: { query, modules: [] } }] };
   return extauth({ config, methods: [method], name: STEP, onRefusal }, context);

@@ -51,11 +51,11 @@ describe('hmacAuth as middleware', () => {
   it('rejects options that cannot be used', () => {
     for (const [users, message] of [
       [{}, 'users must contain at least one user'],
-      [undefined, 'users must contain at least one user'],
+      [undefined, 'hmacAuth: users is missing'],
       [{ shop: '' }, 'the secret of shop is empty'],
       [{ shop: [] }, 'the secret of shop is empty'],
       [{ shop: ['a', ''] }, 'the secret of shop is empty'],
-      [{ shop: undefined }, 'the secret of shop is empty'],
+      [{ shop: undefined }, 'hmacAuth: users.shop: must be text, or a list, is undefined'],
       [{ '': 'x' }, 'invalid user name ""'],
       [{ 'a,b': 'x' }, 'invalid user name "a,b"'],
       [{ 'a"b': 'x' }, String.raw`invalid user name "a\"b"`],

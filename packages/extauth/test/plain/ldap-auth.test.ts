@@ -67,8 +67,8 @@ describe('ldapAuth as middleware', () => {
   it('rejects options that cannot be used', () => {
     for (const [more, message] of [
       [{ allowedGroups: [] }, 'ldap needs allowedGroups'],
-      [{ allowedGroups: undefined }, "allowedGroups must be a list or 'any'"],
-      [{ allowedGroups: 'staff' }, "allowedGroups must be a list or 'any'"],
+      [{ allowedGroups: undefined }, 'ldapAuth: allowedGroups is missing'],
+      [{ allowedGroups: 'staff' }, 'ldapAuth: allowedGroups: staff is not allowed (one of any)'],
       [{ allowedGroups: ['staff'] }, '"staff" is not a distinguished name'],
       [{ allowedGroups: [''] }, '"" is not a distinguished name'],
       [{ userDnTemplate: 'uid=alice' }, 'userDnTemplate must contain %s exactly once'],

@@ -46,11 +46,11 @@ describe('opaAuth as middleware', () => {
 
   it('rejects options that cannot be used', () => {
     for (const [options, message] of [
-      [{ query: 'data.a' }, 'policy has no modules'],
+      [{ query: 'data.a' }, 'opaAuth: policy is missing'],
       [{ policy: {}, query: 'data.a' }, 'policy has no modules'],
       [{ policy: { a: 1 }, query: 'data.a' }, 'the module a is not text'],
       [{ policy: { a: MODULE }, query: ' ' }, 'query is missing'],
-      [{ policy: { a: MODULE } }, 'query is missing'],
+      [{ policy: { a: MODULE } }, 'opaAuth: query is missing'],
     ] as const) {
       expect(() => opaAuth(options as unknown as OpaAuthOptions), JSON.stringify(options)).to.throw(message);
     }

@@ -24,20 +24,31 @@ const middleware = asMiddleware(jwtConcern, 'JwtProviders');
  * @example
  * app.use(jwt({ providers: { main: { issuer: 'https://id.example.com', jwks: 'https://id.example.com/jwks' } } }));
  */
-export function jwt({ providers, ...options }: JwtOptions, context?: Context): Handler {
-  const blocks = Object.entries(providers ?? {}).map(([name, { jwks, ...provider }]): [string, JwtProvider] => [
-    name,
-    { ...provider, jwks: blockOf(jwks) },
-  ]);
+export function jwt(options: JwtOptions, context?: Context): Handler {
+  if (typeof options !== 'object' || options === null) return middleware(options, context);
+  const { providers } = options;
+  const isMap = typeof providers === 'object' && providers !== null && !Array.isArray(providers);
+  const blocks = isMap
+    ? Object.fromEntries(Object.entries(providers).map(([name, provider]) => [name, providerOf(provider)]))
+    : (providers as undefined);
+  const handler = middleware({ ...options, providers: blocks }, context);
   // A resource without providers checks nothing; in a program this is a mistake.
-  if (blocks.length === 0)
+  if (Object.keys(providers ?? {}).length === 0)
     throw new GatewayError('jwt: at least one provider is required', { code: 'ERR_CORE_MIDDLEWARE' });
-  return middleware({ ...options, providers: Object.fromEntries(blocks) }, context);
+  return handler;
+}
+
+function providerOf(provider: JwtProviderOptions): JwtProvider {
+  // What is no object is left to the check of the options.
+  return typeof provider === 'object' && provider !== null && 'jwks' in provider
+    ? { ...provider, jwks: blockOf(provider.jwks) }
+    : (provider as JwtProvider);
 }
 
 function blockOf(jwks: JwtProviderOptions['jwks']): JwtProvider['jwks'] {
   if (typeof jwks === 'string')
     return /^https?:\/\//i.test(jwks) ? { remote: { url: jwks } } : { local: { key: jwks } };
-  if (jwks && ('keys' in jwks || 'kty' in jwks)) return { local: { key: JSON.stringify(jwks) } };
-  return jwks;
+  if (typeof jwks === 'object' && jwks !== null && ('keys' in jwks || 'kty' in jwks))
+    return { local: { key: JSON.stringify(jwks) } };
+  return jwks as JwtProvider['jwks'];
 }

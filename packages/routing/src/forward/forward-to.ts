@@ -11,6 +11,7 @@ import {
   onlyProtected,
   toByteString,
 } from '@edge-gateway/core';
+import * as f from '@edge-gateway/core/options';
 import { routingError, type RoutingErrorCode } from '../error-codes.ts';
 import { breaksLine } from '../http1/flat-headers.ts';
 import { canonicalPath, DEFAULT_PATH_SETTINGS } from '../route/match/canonical-path.ts';
@@ -49,6 +50,18 @@ export interface ForwardToOptions {
 
 const PATH_SETTINGS = { ...DEFAULT_PATH_SETTINGS, normalizePath: false, asWritten: true };
 
+const fields = {
+  target: f.text(),
+  timeoutMs: f.float(undefined, { minimum: 0 }),
+  headers: f.map(
+    f.value<string | null>((each) => (each === null || typeof each === 'string' ? undefined : 'must be text or null')),
+  ),
+  keepHost: f.bool(),
+  trustForwarded: f.bool(),
+  rootCaFile: f.text(),
+} satisfies Record<keyof ForwardToOptions, f.Schema>;
+const rules: f.OptionRules = { schema: f.block(f.required('target'), fields), error: refuse };
+
 /**
  * Returns a middleware that forwards every request to one target, for Express 4 and 5, Connect and plain `node:http`. It
  * streams; after a body parser it sends the parsed body again. The path is that of the target followed by `req.url`.
@@ -63,10 +76,10 @@ const PATH_SETTINGS = { ...DEFAULT_PATH_SETTINGS, normalizePath: false, asWritte
  * app.use(express.json());
  * app.use('/api', forwardTo({ target: 'http://127.0.0.1:3000' }));
  */
-export function forwardTo(options: ForwardToOptions, context: Context = createContext()): Handler {
+export function forwardTo(written: ForwardToOptions, context: Context = createContext()): Handler {
+  const options = f.checkOptions('forwardTo', written, rules);
   const target = parseTarget(options.target, options.rootCaFile);
   const timeoutMs = options.timeoutMs ?? DEFAULT_FORWARD_TIMEOUT_MS;
-  if (!(timeoutMs >= 0)) throw refuse('timeoutMs must be a number of milliseconds');
   const changed = new Map(
     Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value && toByteString(value)]),
   );
