@@ -1,10 +1,22 @@
+import { ExactNumber } from '@edge-gateway/core';
+
 /** Maximum nesting depth of data from clients: bodies, and `variables` and `extensions` of query strings. */
 export const MAX_REQUEST_DEPTH = 64;
 /** Deepest nesting of one result of a remote server: deeper ones cannot be serialized again. */
 export const MAX_RESULT_DEPTH = 1000;
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
+}
+
+/** Returns a number as JavaScript represents it; other values stay the same. */
+export function plainNumber(value: unknown): unknown {
+  return value instanceof ExactNumber ? Number(value.text) : value;
+}
+
+/** Returns the digits of an integer that JavaScript cannot represent; other values stay the same. */
+export function integerText(value: unknown): unknown {
+  return value instanceof ExactNumber && /^-?\d+$/.test(value.text) ? value.text : value;
 }
 
 /** Returns true if JSON is nested deeper than `limit`. Counts brackets, so that deep input is rejected before recursive code reads it. */

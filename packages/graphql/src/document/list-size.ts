@@ -11,6 +11,8 @@ import {
   type ValueNode,
 } from 'graphql';
 
+import { plainNumber } from './json.ts';
+
 /** Upper bound of a size, and of the complexity of an operation. */
 export const MAX_COMPLEXITY = 1e9;
 /** Arguments for the size of a list, and of the list in a connection. */
@@ -74,7 +76,7 @@ function namesIn(value: unknown): readonly string[] {
 
 /** Returns a number of items; `undefined` for other values. */
 function sizeIn(value: unknown): number | undefined {
-  const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+  const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : plainNumber(value);
   return typeof number === 'number' && number >= 0 ? Math.min(MAX_COMPLEXITY, Math.ceil(number)) : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { ExactNumber } from '@edge-gateway/core';
 import {
   GraphQLBoolean,
   GraphQLFloat,
@@ -21,7 +22,7 @@ import {
   type GraphQLResolveInfo,
   type GraphQLSchema,
 } from 'graphql';
-import { isDeeper } from '../document/json.ts';
+import { integerText, isDeeper, isRecord, plainNumber } from '../document/json.ts';
 import { FieldFailure } from '../errors/field-failure.ts';
 import { completeFields } from './execute.ts';
 import type { Children, Complete, FieldPlan, Place, PlanContext } from './field-plan.ts';
@@ -71,7 +72,7 @@ function sizedLeaf(type: GraphQLNamedOutputType): Complete {
 
 function objectOf(value: unknown, type: GraphQLObjectType, children: Children, place: Place): unknown {
   if (value === null || value === undefined) return null;
-  if (typeof value !== 'object' || Array.isArray(value)) throw mismatch(type.name);
+  if (!isRecord(value)) throw mismatch(type.name);
   return completeFields(children.of(type), value, place);
 }
 
@@ -182,8 +183,9 @@ export function leafOf(type: GraphQLNamedOutputType): (value: unknown) => unknow
   if (type.name === GraphQLID.name) return idOf;
   const fits = isEnumType(type) ? fitsEnum(type) : SCALARS.get(type);
   if (!fits) return customOf(type.name);
-  return (value) => {
-    if (value === null || value === undefined) return null;
+  return (given) => {
+    if (given === null || given === undefined) return null;
+    const value = typeof given === 'object' ? plainNumber(given) : given;
     if (!fits(value)) throw mismatch(type.name);
     return value;
   };
@@ -202,7 +204,8 @@ function customOf(name: string): (value: unknown) => unknown {
 /** Converts leaves with their type, unless they already fit. */
 function convertedLeaf(type: GraphQLLeafType): Complete {
   const fits = type === GraphQLID ? (value: unknown) => typeof value === 'string' : SCALARS.get(type);
-  return (value, _field, { run }) => {
+  return (given, _field, { run }) => {
+    const value = given instanceof ExactNumber ? exactLeaf(type, given) : given;
     if (fits?.(value)) return value;
     const converted = coerceOutput(type, value);
     if (converted === null || converted === undefined) throw mismatch(type.name);
@@ -212,6 +215,12 @@ function convertedLeaf(type: GraphQLLeafType): Complete {
     }
     return converted;
   };
+}
+
+/** Returns a number as its type can represent it. */
+function exactLeaf(type: GraphQLLeafType, value: ExactNumber): unknown {
+  if (type.name === GraphQLID.name) return integerText(value);
+  return isSpecifiedScalarType(type) ? plainNumber(value) : value;
 }
 
 function coerceOutput(type: GraphQLLeafType, value: unknown): unknown {
@@ -231,5 +240,7 @@ function idOf(value: unknown): unknown {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return null;
   if (Number.isSafeInteger(value)) return String(value as number);
+  const digits = integerText(value);
+  if (typeof digits === 'string') return digits;
   throw mismatch('ID');
 }

@@ -19,6 +19,7 @@ import {
 import { leafOf, mismatch, typeOf } from './complete.ts';
 import { keyOf } from '../template/expression.ts';
 import { nonNullViolation, shownExtensions, shownMessage } from './errors.ts';
+import { isRecord } from '../document/json.ts';
 import type { Limits } from '../document/limits.ts';
 import type { Resolve } from '../resolvers/resolver.ts';
 import type { Failure } from '../observe/failure-log.ts';
@@ -133,7 +134,7 @@ function listOf(fit: (value: unknown) => unknown): (value: unknown) => unknown {
 function fitsObject({ name }: GraphQLNamedOutputType): (value: unknown) => unknown {
   return (value) => {
     if (value === null || value === undefined) return null;
-    if (typeof value !== 'object' || Array.isArray(value)) throw mismatch(name);
+    if (!isRecord(value)) throw mismatch(name);
     return value;
   };
 }

@@ -1,3 +1,4 @@
+import { ExactNumber } from '@edge-gateway/core';
 import type { Limits } from '../document/limits.ts';
 import { tooLarge } from '../errors/failed-result.ts';
 import { FieldFailure } from '../errors/field-failure.ts';
@@ -38,6 +39,7 @@ export class ResultSize {
   addJson(value: unknown): void {
     if (typeof value === 'string') return this.add(0, value.length);
     if (typeof value !== 'object' || value === null) return;
+    if (value instanceof ExactNumber) return this.add(0, value.text.length);
     for (const [key, inner] of Object.entries(value)) {
       this.add(1, Array.isArray(value) ? 2 : key.length + 4);
       this.addJson(inner);

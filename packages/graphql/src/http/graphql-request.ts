@@ -1,3 +1,4 @@
+import { parseJson as parseExact } from '@edge-gateway/core';
 import { isRecord, isTextDeeper, MAX_REQUEST_DEPTH } from '../document/json.ts';
 import { isRefusal, refusal, type Refusal } from '../errors/refusal.ts';
 
@@ -81,7 +82,7 @@ function requestFromJson(body: unknown): GraphQLRequest | Refusal {
 
 function parseJson(text: string): { readonly value: unknown } | undefined {
   try {
-    return { value: JSON.parse(text) };
+    return { value: parseExact(text) };
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { MAX_DELAY_MS, type UpstreamAnswer } from '@edge-gateway/core';
+import { MAX_DELAY_MS, parseJson, type UpstreamAnswer } from '@edge-gateway/core';
 import type { ApiResult } from '../execute/executable-api.ts';
 import { isTextDeeper, MAX_RESULT_DEPTH } from '../document/json.ts';
 import { createEventReader, type StreamEvent } from './event-reader.ts';
@@ -10,7 +10,14 @@ type StreamHead = Omit<UpstreamAnswer, 'body'>;
 
 /** Statuses of servers that do not support subscriptions over HTTP, or not as events. */
 const ELSEWHERE = new Set([400, 404, 405, 406, 415, 426, 501]);
-const HEADERS = ['content-type', 'application/json', 'accept', 'text/event-stream, application/json;q=0.9'];
+const HEADERS = [
+  'content-type',
+  'application/json',
+  'accept',
+  'text/event-stream, application/json;q=0.9',
+  'accept-encoding',
+  'identity',
+];
 
 /** Subscribes over `text/event-stream` (GraphQL over SSE, distinct connections mode), or accepts a single result. */
 export function subscribeByEvents({ callUpstream, upstream, limits, targetOf }: StreamServer): SubscribeAt {
@@ -34,16 +41,17 @@ export function subscribeByEvents({ callUpstream, upstream, limits, targetOf }: 
     if (!answer || reading.finished || isEvents(answer)) return;
     const whole = { ...answer, body: Buffer.concat(reading.plain) };
     const { status } = answer;
-    if (status > 299 && !ELSEWHERE.has(status)) return stream.push(readRemoteAnswer(name, whole), 0);
-    const result = resultIn(name, whole);
+    if (status > 299 && !ELSEWHERE.has(status))
+      return stream.push(readRemoteAnswer(name, whole, limits.maxResponseBytes), 0);
+    const result = resultIn(name, whole, limits.maxResponseBytes);
     if (result?.data === undefined) throw new TransportRejected(`${name} returned status ${status}, no events`, result);
     stream.push(result, whole.body.length);
   };
 }
 
-function resultIn(upstream: string, answer: UpstreamAnswer): ApiResult | undefined {
+function resultIn(upstream: string, answer: UpstreamAnswer, maxBytes: number): ApiResult | undefined {
   try {
-    return readRemoteAnswer(upstream, answer);
+    return readRemoteAnswer(upstream, answer, maxBytes);
   } catch {
     return undefined;
   }
@@ -66,7 +74,7 @@ function createReading(stream: Stream, maxBytes: number) {
       ended.abort();
     } else if (event === 'next' || event === 'message') {
       if (isTextDeeper(data, MAX_RESULT_DEPTH)) throw new Error('an event is nested too deep');
-      stream.push(readResult(JSON.parse(data)), data.length);
+      stream.push(readResult(parseJson(data)), data.length);
     }
   }
 
@@ -77,6 +85,8 @@ function createReading(stream: Stream, maxBytes: number) {
       plain.push(chunk);
       return;
     }
+    const { 'content-encoding': coding = 'identity' } = head.headers;
+    if (coding !== 'identity') throw new Error(`the events have the content-encoding ${coding}`);
     for (const event of read(chunk)) if (!reading.finished) push(event);
   }
 

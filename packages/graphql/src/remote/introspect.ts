@@ -29,12 +29,20 @@ export async function introspect(
   const answer = await callUpstream(upstream, {
     method: 'POST',
     path,
-    headers: ['content-type', 'application/json', 'accept', 'application/json', ...headers],
+    headers: [
+      'content-type',
+      'application/json',
+      'accept',
+      'application/json',
+      'accept-encoding',
+      'identity',
+      ...headers,
+    ],
     body: JSON.stringify({ query: QUERY }),
     timeoutMs,
     maxBodyBytes: MAX_SCHEMA_BYTES,
   });
-  const { data, errors } = readRemoteAnswer(upstream.name, answer);
+  const { data, errors } = readRemoteAnswer(upstream.name, answer, MAX_SCHEMA_BYTES);
   if (data === undefined || data === null)
     throw new Error(errors?.[0]?.message ?? 'the server does not allow introspection');
   return data;

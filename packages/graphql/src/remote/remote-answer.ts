@@ -1,20 +1,21 @@
-import type { UpstreamAnswer } from '@edge-gateway/core';
+import { parseJson, type UpstreamAnswer } from '@edge-gateway/core';
+import { bodyText } from '../resolvers/body-text.ts';
 import type { ApiResult, ResultError } from '../execute/executable-api.ts';
 import { FieldFailure } from '../errors/field-failure.ts';
 import { isRecord, isTextDeeper, MAX_RESULT_DEPTH } from '../document/json.ts';
 
 /** Reads a response with `data` or `errors`, of any status. Throws a `FieldFailure` for everything else. */
-export function readRemoteAnswer(upstream: string, { status, body }: UpstreamAnswer): ApiResult {
-  const parsed = parse(body);
+export function readRemoteAnswer(upstream: string, { status, ...answer }: UpstreamAnswer, maxBytes: number): ApiResult {
+  const parsed = parse(answer, maxBytes);
   if (isResult(parsed)) return resultOf(parsed);
   if (status < 200 || status > 299) throw new FieldFailure(`${upstream} returned status ${status}`);
   throw new FieldFailure(`${upstream} returned a response that is not a GraphQL result`);
 }
 
-function parse(body: Buffer): unknown {
+function parse(answer: Pick<UpstreamAnswer, 'headers' | 'body'>, maxBytes: number): unknown {
   try {
-    const text = body.toString('utf8');
-    return isTextDeeper(text, MAX_RESULT_DEPTH) ? undefined : JSON.parse(text);
+    const text = bodyText(answer, maxBytes);
+    return isTextDeeper(text, MAX_RESULT_DEPTH) ? undefined : parseJson(text);
   } catch {
     return undefined;
   }

@@ -132,7 +132,7 @@ function createForward(upstream: ResourceRef, { spanName }: RemoteExecutor, cont
     const answer = await callUpstream(upstream, recorded(call, trace, place));
     trace?.tag({ 'http.response.status_code': answer.status });
     if (isTooLarge(answer.body.length, limits)) return tooLargeResult(limits.maxResultBytes, request.facts.requestId);
-    return readRemoteAnswer(upstream.name, answer);
+    return readRemoteAnswer(upstream.name, answer, limits.maxResponseBytes);
   }
 
   return (request: OperationRequest, head: RemoteHead): Promise<ApiResult> =>
@@ -159,6 +159,8 @@ const HEADERS = [
   'application/json',
   'accept',
   'application/graphql-response+json, application/json;q=0.9',
+  'accept-encoding',
+  'identity',
 ];
 
 /** Returns the upstream of a remote executor. Throws an `Error` if it names none. */

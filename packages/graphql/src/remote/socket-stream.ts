@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
-import { startTimer, type UpstreamConnection } from '@edge-gateway/core';
+import { parseJson, startTimer, type UpstreamConnection } from '@edge-gateway/core';
 import { createClient, GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { FieldFailure } from '../errors/field-failure.ts';
-import { isTextDeeper, MAX_RESULT_DEPTH } from '../document/json.ts';
+import { isRecord, isTextDeeper, MAX_RESULT_DEPTH } from '../document/json.ts';
 import type { Limits } from '../document/limits.ts';
 import { keepAlive } from '../serve/keep-alive.ts';
 import { readResult, resultOf } from './remote-answer.ts';
@@ -43,11 +43,13 @@ function openSocket({ socket, host, basePath }: UpstreamConnection, target: Remo
 }
 
 function converse(stream: Stream, webSocket: WebSocket, limits: Limits): Promise<void> {
-  const state = { opened: false, late: false, deep: false, bytes: 0 };
+  const state = { opened: false, late: false, deep: false, bytes: 0, payload: undefined as unknown };
   webSocket.once('open', () => keepAlive(webSocket, limits.pingIntervalMs));
   webSocket.on('message', (data: Buffer) => {
     state.bytes = data.length;
-    state.deep = isTextDeeper(String(data), MAX_RESULT_DEPTH);
+    const text = String(data);
+    state.deep = isTextDeeper(text, MAX_RESULT_DEPTH);
+    state.payload = state.deep ? undefined : payloadIn(text);
   });
   const timer = startTimer(() => {
     state.late = true;
@@ -71,9 +73,9 @@ function converse(stream: Stream, webSocket: WebSocket, limits: Limits): Promise
       settle();
     };
     const stop = client.subscribe(payloadOf(stream.request), {
-      next(result) {
+      next() {
         if (state.deep) throw new FieldFailure('a message is nested too deep');
-        stream.push(readResult(result), state.bytes);
+        stream.push(readResult(state.payload), state.bytes);
       },
       complete: () => end(resolve),
       error(error) {
@@ -90,6 +92,16 @@ function converse(stream: Stream, webSocket: WebSocket, limits: Limits): Promise
     // The library reconnects after a normal closure by the server.
     webSocket.once('close', (code) => setImmediate(end, () => reject(failureOf({ code }, state))));
   });
+}
+
+/** Returns the payload of a message with all digits of its numbers, which the library drops. */
+function payloadIn(text: string): unknown {
+  try {
+    const message = parseJson(text);
+    return isRecord(message) ? message['payload'] : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The library creates its WebSocket itself, so it gets the existing one. A constructor that throws would be an unhandled rejection. */

@@ -1,6 +1,7 @@
-import { GatewayError, type ResourceRef, type UpstreamAnswer } from '@edge-gateway/core';
+import { GatewayError, parseJson, type ResourceRef, type UpstreamAnswer } from '@edge-gateway/core';
 import { FieldFailure } from '../errors/field-failure.ts';
 import type { Limits } from '../document/limits.ts';
+import { bodyText } from './body-text.ts';
 
 /** Limits the requests to upstreams of one operation of a client, over all APIs involved. */
 export class CallBudget {
@@ -96,13 +97,13 @@ export class Calls {
 }
 
 /** Reads the response of an upstream. Throws a `FieldFailure` unless it is 2xx with JSON or without a body. */
-export function jsonOf({ status, body }: UpstreamAnswer, { name }: ResourceRef): unknown {
+export function jsonOf({ status, headers, body }: UpstreamAnswer, { name }: ResourceRef, maxBytes: number): unknown {
   if (status < 200 || status > 299) {
     throw new FieldFailure(`${name} returned status ${status}`, { type: String(status) });
   }
   if (body.length === 0) return null;
   try {
-    return JSON.parse(body.toString('utf8'));
+    return parseJson(bodyText({ headers, body }, maxBytes));
   } catch {
     throw new FieldFailure(`${name} returned a response that is not JSON`);
   }

@@ -1,13 +1,17 @@
+import { parseJson } from '@edge-gateway/core';
 import {
   GraphQLError,
   Kind,
   buildASTSchema,
+  isScalarType,
+  isSpecifiedScalarType,
   parse,
   validateSchema,
   valueFromASTUntyped,
   visit,
   type ASTNode,
   type ConstDirectiveNode,
+  type ConstValueNode,
   type DocumentNode,
   type FieldDefinitionNode,
   type GraphQLSchema,
@@ -95,7 +99,18 @@ function schemaOf(document: DocumentNode): GraphQLSchema {
   const schema = buildASTSchema(document, { assumeValidSDL: true });
   const [problem] = validateSchema(schema);
   if (problem) throw problem;
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (isScalarType(type) && !isSpecifiedScalarType(type)) type.coerceInputLiteral = exactLiteral;
+  }
   return schema;
+}
+
+/** Returns the value of a literal of a custom scalar, with all digits of its numbers. */
+function exactLiteral(node: ConstValueNode): unknown {
+  if (node.kind === Kind.INT || node.kind === Kind.FLOAT) return parseJson(node.value);
+  if (node.kind === Kind.LIST) return node.values.map(exactLiteral);
+  if (node.kind !== Kind.OBJECT) return valueFromASTUntyped(node);
+  return Object.fromEntries(node.fields.map(({ name, value }) => [name.value, exactLiteral(value)]));
 }
 
 function keepHint(place: string, node: HasDirectives, hints: Map<string, CacheHint>): void {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { factsOf, GatewayError } from '@edge-gateway/core';
+import { factsOf, GatewayError, parseJson } from '@edge-gateway/core';
 import { GraphQLError, parse } from 'graphql';
 import { CloseCode, makeServer, type Server, type SubscribePayload } from 'graphql-ws';
 import type { WebSocket } from 'ws';
@@ -31,6 +31,7 @@ export function serveSocket(webSocket: WebSocket, req: IncomingMessage, parts: S
     if (departing && running.size === lasting.size) webSocket.close(1001, 'Going away');
   };
   const server = makeServer({
+    jsonMessageReviver: keepDigits as (this: unknown, key: string, value: unknown) => unknown,
     connectionInitWaitTimeout: limits.connectionInitTimeoutMs,
     // Operations are executed here: the library only implements the protocol.
     async onSubscribe(_context, _id, payload) {
@@ -68,6 +69,11 @@ export function serveSocket(webSocket: WebSocket, req: IncomingMessage, parts: S
     leave();
   };
   webSocket.once('close', drain.onBegin(depart));
+}
+
+/** Keeps the digits of numbers that JavaScript cannot represent. */
+function keepDigits(_key: string, value: unknown, { source }: { readonly source?: string }): unknown {
+  return typeof value === 'number' && source !== undefined ? parseJson(source) : value;
 }
 
 function askedBy(payload: SubscribePayload, req: IncomingMessage, signal: AbortSignal): Asked {

@@ -48,7 +48,7 @@ describe('discovery of an OpenAPI document', () => {
     const { document } = documents().find(({ name }) => name === '3.0/petstore.json')!;
     const { spec } = discover(upstream, { type: 'openapi', document });
     expect(spec.executableSchema!.schemaDefinition).to.include(
-      'getPetById(petId: Float!): Pet @resolve(name: "Query|getPetById")',
+      'getPetById(petId: JSON!): Pet @resolve(name: "Query|getPetById")',
     );
     expect(
       spec.executableSchema!.executor!.local!.resolutions!['Query|getPetById']!.restResolver!.request,

@@ -1,5 +1,6 @@
 import { parseDocuments, type CallUpstream, type ResourceRef } from '@edge-gateway/core';
 import type { ServiceSpec } from '@edge-gateway/core/schema';
+import { bodyText } from '../../resolvers/body-text.ts';
 import { MAX_SCHEMA_BYTES } from '../../remote/introspect.ts';
 import { pathOf } from '../../remote/server-path.ts';
 
@@ -67,14 +68,14 @@ function inlineDocument(text: string, reportPath: ReportPath): object | undefine
 }
 
 async function textAt(ref: ResourceRef, path: string, callUpstream: CallUpstream): Promise<string> {
-  const { status, body } = await callUpstream(ref, {
+  const answer = await callUpstream(ref, {
     method: 'GET',
     path,
-    headers: ['accept', 'application/json, application/yaml;q=0.9, */*;q=0.1'],
+    headers: ['accept', 'application/json, application/yaml;q=0.9, */*;q=0.1', 'accept-encoding', 'identity'],
     timeoutMs: TIMEOUT_MS,
     maxBodyBytes: MAX_SCHEMA_BYTES,
   });
-  return status === 200 ? body.toString('utf8') : '';
+  return answer.status === 200 ? bodyText(answer, MAX_SCHEMA_BYTES) : '';
 }
 
 /** Parses an OpenAPI or Swagger document; `undefined` for any other text. Throws a `SyntaxError` for an invalid one. */

@@ -65,8 +65,8 @@ function scalarOf(value: Json, type: string | undefined): Shape {
       : JSON_SHAPE;
   }
   if (type === 'boolean') return { kind: 'scalar', scalar: 'Boolean' };
-  // Integers of 64 bits do not fit GraphQL's Int.
-  if (type === 'integer') return { kind: 'scalar', scalar: textOf(value['format']) === 'int64' ? 'Float' : 'Int' };
+  // Integers of 64 bits fit neither Int nor Float; JSON keeps all digits.
+  if (type === 'integer') return textOf(value['format']) === 'int64' ? JSON_SHAPE : { kind: 'scalar', scalar: 'Int' };
   if (type === 'number') return { kind: 'scalar', scalar: 'Float' };
   return JSON_SHAPE;
 }

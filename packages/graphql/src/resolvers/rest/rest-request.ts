@@ -109,15 +109,19 @@ function methodOf(written: string | undefined, hasBody: boolean): string {
 }
 
 function headersOf(written: ReadonlyMap<string, string>, templates: Templates): [string, Template][] {
-  const headers: [string, Template][] = [['accept', ['application/json']]];
+  const headers: [string, Template][] = [
+    ['accept', ['application/json']],
+    ['accept-encoding', ['identity']],
+  ];
   for (const [name, value] of written) {
     if (name === ':method' || name === ':path') continue;
     const own = name === ':authority' ? 'host' : name;
     if (!isHeaderName(own)) throw new Error(`'${name}' is not a header name`);
     if (FRAMING_HEADERS.has(own) || own === 'expect') throw new Error(`the header ${name} cannot be set here`);
     const template = parseHeader(value, (text) => templates.read(text));
-    if (own === 'accept') headers[0] = [own, template];
-    else headers.push([own, template]);
+    const preset = headers.findIndex(([name], index) => index < 2 && name === own);
+    if (preset < 0) headers.push([own, template]);
+    else headers[preset] = [own, template];
   }
   return headers;
 }

@@ -68,7 +68,7 @@ export function createRestCaller(rest: RestResolver, name: string, context: Reso
   function taken(answer: UpstreamAnswer, trace: TracedCall | undefined): unknown {
     trace?.tag({ 'http.response.status_code': answer.status });
     try {
-      return jsonOf(answer, upstream);
+      return jsonOf(answer, upstream, limits.maxResponseBytes);
     } catch (error) {
       counts.failed.value++;
       throw error;
