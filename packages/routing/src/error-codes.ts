@@ -2,6 +2,10 @@ import { GatewayError, type ErrorReply } from '@edge-gateway/core';
 
 /** Every error code of this package, with the status of the response. Codes are never renamed or reused. */
 export const ERROR_CODES = {
+  ERR_ROUTING_AMBIGUOUS: {
+    status: 400,
+    message: 'the path or a header could be read in two ways, and different policies apply to them',
+  },
   ERR_ROUTING_BACKSLASH: { status: 400, message: 'the path must not contain a backslash' },
   ERR_ROUTING_BAD_BODY: { status: 400, message: 'malformed HTTP/1.1 chunked body' },
   ERR_ROUTING_BAD_FRAMING: {

@@ -7,6 +7,7 @@ import { sanitizeRequestHead, type DownstreamHead, type IncomingHead } from './d
 import { canonicalPath } from './match/canonical-path.ts';
 import type { DomainEntry } from './match/domain.ts';
 import { findRoute, type RouteEntry } from './match/route-index.ts';
+import { hasTwoSpellings, isReadDifferently } from './compile/guarded-paths.ts';
 import { applyHeaderOps } from './options/header-manipulation.ts';
 import type { ManagerSettings } from './options/manager-settings.ts';
 
@@ -70,7 +71,14 @@ export function routeRequest(request: IncomingRequest, table: RouteTable, mode: 
   }
   head.setPath(canonical.path);
   head.originalPath = canonical.path;
-  return { head, host, entry: host && findRoute(host.value.index, head), rejected: undefined, redirect: undefined };
+  const entry = host && findRoute(host.value.index, head);
+  if (entry && host.value.guarded && isAmbiguous(head, entry, host.value))
+    return rejection('ERR_ROUTING_AMBIGUOUS', head, host);
+  return { head, host, entry, rejected: undefined, redirect: undefined };
+}
+
+function isAmbiguous(head: DownstreamHead, entry: RouteEntry<MatchedRoute>, { guarded, index }: CompiledHost): boolean {
+  return isReadDifferently(head, entry, { guarded: guarded!, index }) || hasTwoSpellings(head);
 }
 
 /** Finds virtual host and route again, by a head that concerns have changed. */

@@ -81,6 +81,7 @@ const MANAGER_FORMS: Forms<HttpConnectionManagerSettings> = {
   properCaseHeaderKeyFormat: 'yes',
   preserveCaseHeaderKeyFormat: 'yes',
   stripAnyHostPort: 'yes',
+  allowAmbiguousRequests: 'yes',
   tracing: 'no',
   upgrades: 'yes',
   forwardClientCertDetails: 'yes',

@@ -135,6 +135,9 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
     'Versions of HTTP that clients may speak. AUTO: HTTP/2 if the client chooses it by ALPN, or begins with it, else HTTP/1.1.',
     { default: 'AUTO' },
   ),
+  allowAmbiguousRequests: f.flag(
+    'Serves requests that an upstream may read differently than the policies: paths such as `/%2Fadmin` and `/;/admin`, and `x_team` beside `x-team`. Default: they are rejected with 400 where `rbac`, `jwt` or `extauth` depend on the path.',
+  ),
   mergeSlashes: f.flag('Merges consecutive slashes.'),
   normalizePath: f.bool('Resolves dot segments before matching; false rejects them.', { default: true }),
   http2ProtocolOptions: f.of(http2, 'Limits of HTTP/2 clients.'),

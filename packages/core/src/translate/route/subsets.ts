@@ -14,18 +14,24 @@ interface SubsetProblems {
 
 const NONE: SubsetProblems = { errors: [], warnings: [] };
 
-/** Returns errors for labels that no selector of the upstream has, and warnings for upstreams without subsets. */
+/**
+ * Returns errors for labels that no selector of the upstream has, and warnings for upstreams without subsets, and for destinations without a
+ * subset whose upstream has no fallback.
+ */
 export function subsetProblems(action: RouteAction, reader: Reader): SubsetProblems {
-  if (action.type !== 'forward' || action.destinations.every(({ subset }) => !subset)) return NONE;
+  if (action.type !== 'forward') return NONE;
   const errors: FieldProblem[] = [];
   const warnings: FieldProblem[] = [];
   for (const { upstream, subset } of action.destinations) {
-    if (!subset) continue;
     const ref = refOf(upstream);
     const served = reader.upstream(ref).upstream;
     if (!served) continue;
     const spec = subsetSpecOf(served.spec);
     const label = `*v1.Upstream { ${dotted(ref)} }`;
+    if (!subset) {
+      if (spec?.fallbackPolicy === 'NO_FALLBACK') warnings.push(faultOf(`${label} ${NEVER_SERVES}`));
+      continue;
+    }
     const keys = Object.keys(subset).sort();
     if (!spec) warnings.push(faultOf(`${label} has no subsetSpec: the subset of the destination is ignored`));
     else if (!spec.selectors?.some((each) => sameKeys(each.keys ?? [], keys))) {
@@ -34,6 +40,9 @@ export function subsetProblems(action: RouteAction, reader: Reader): SubsetProbl
   }
   return { errors, warnings };
 }
+
+const NEVER_SERVES =
+  'has fallbackPolicy NO_FALLBACK: requests to a destination without a subset get 503; set subset, or another fallbackPolicy';
 
 /** Returns the subsets of an upstream, if it has any. */
 function subsetSpecOf({ static: hosts, kube, consul }: UpstreamSpec): SubsetSpec | undefined {

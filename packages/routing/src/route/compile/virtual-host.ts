@@ -18,6 +18,7 @@ import { compileHeaderManipulation, orderLevels, type HeaderOps } from '../optio
 import { compileShadowing, type Shadow } from '../options/shadowing.ts';
 import { compileVirtualClusters, type VirtualClusters } from '../options/virtual-clusters.ts';
 import type { ManagerSettings } from '../options/manager-settings.ts';
+import { guardedPathsOf, type GuardedPaths } from './guarded-paths.ts';
 import { createChainCompiler, filtersOf, type ChainInput, type OptionLevels } from './chain.ts';
 import {
   compileAction,
@@ -86,6 +87,7 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
   return new CompiledHost({
     source,
     index: createRouteIndex(entries) as RouteIndex<MatchedRoute>,
+    guarded: environment.settings.allowsAmbiguousRequests ? undefined : guardedPathsOf(source),
     secrets: secrets.used,
     virtualClusters: virtualClustersOf(source, context),
     handlers: handlers.length > 0 ? handlers : NO_HANDLERS,
@@ -109,6 +111,7 @@ const NO_SHADOWS: readonly Shadow[] = Object.freeze([]);
 interface HostParts {
   readonly source: VirtualHost;
   readonly index: RouteIndex<MatchedRoute>;
+  readonly guarded: GuardedPaths | undefined;
   readonly secrets: SecretUse['used'];
   readonly virtualClusters: VirtualClusters | undefined;
   readonly handlers: readonly (Handler | Responder)[];
@@ -121,6 +124,8 @@ interface HostParts {
 export class CompiledHost {
   readonly source: VirtualHost;
   readonly index: RouteIndex<MatchedRoute>;
+  /** Set if policies depend on the path: then paths and headers that upstreams may read differently are rejected. */
+  readonly guarded: GuardedPaths | undefined;
   /** The secrets that it uses. */
   readonly secrets: SecretUse['used'];
   readonly virtualClusters: VirtualClusters | undefined;
@@ -132,9 +137,10 @@ export class CompiledHost {
   readonly #shadows: readonly Shadow[];
   readonly #hold: StateHold | undefined;
 
-  constructor({ source, index, secrets, virtualClusters, handlers, shadows, hold, failures }: HostParts) {
+  constructor({ source, index, guarded, secrets, virtualClusters, handlers, shadows, hold, failures }: HostParts) {
     this.source = source;
     this.index = index;
+    this.guarded = guarded;
     this.secrets = secrets;
     this.virtualClusters = virtualClusters;
     this.handlers = handlers;

@@ -55,6 +55,7 @@ export function compileManagerSettings(options: Listener['httpOptions'], listene
     /** Maximum size of a body that is read as a whole. */
     bufferLimitBytes: (listener.perConnectionBufferLimitBytes ?? DEFAULT_BUFFER_LIMIT_BYTES) || Infinity,
     stripAnyHostPort: written.stripAnyHostPort === true,
+    allowsAmbiguousRequests: written.allowAmbiguousRequests === true,
     /** True if clients connect directly: the peer is the client, and its forwarding headers are not trusted. */
     useRemoteAddress: written.useRemoteAddress !== false,
     /** Proxies in front whose entries in `x-forwarded-for` are trusted. */
