@@ -1,4 +1,5 @@
 import { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 
 const EMITTED = Symbol('edge-gateway.emitted-chunk');
 const WAITING = Symbol('edge-gateway.waiting-chunk');
@@ -39,9 +40,10 @@ export function readOwned(req: IncomingMessage, read: () => unknown): unknown {
   return chunk;
 }
 
-/** Returns true if a listener that has just received this chunk is its only receiver. */
-export function ownsChunk(req: IncomingMessage, chunk: Buffer): boolean {
-  return (req as Carrier)[EMITTED] === chunk;
+/** Returns true if this listener, which has just received a chunk, is its only receiver. */
+export function ownsChunk(req: IncomingMessage, chunk: Buffer, listener: (chunk: Buffer) => void): boolean {
+  // Middleware that has replaced `on` may have registered a listener of its own, which calls this one.
+  return (req as Carrier)[EMITTED] === chunk && req.listeners('data')[0] === listener;
 }
 
 /** A chunk has an owner only if there is one listener. Listeners are counted before the event, because `once` removes one before it is called. */
@@ -51,9 +53,11 @@ function setEmitted(req: IncomingMessage, chunk: Buffer): void {
 }
 
 const { emit } = IncomingMessage.prototype;
+const { push, read } = Readable.prototype;
 
 /** True if middleware has replaced the functions that see the chunks, and may keep them. */
 function isObserved(req: IncomingMessage): boolean {
   const isReplaced = Object.hasOwn(req, 'push') && req.push !== (req as Carrier)[PUSH];
-  return isReplaced || req.emit !== emit || Object.hasOwn(req, 'read');
+  if (isReplaced || req.emit !== emit || Object.hasOwn(req, 'read')) return true;
+  return Readable.prototype.push !== push || Readable.prototype.read !== read;
 }

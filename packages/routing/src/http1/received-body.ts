@@ -7,6 +7,9 @@ const RECEIVED = Symbol('edge-gateway.received-body');
 export const TAKEN = Symbol('edge-gateway.taken-body');
 type Carrier = IncomingMessage & { [RECEIVED]?: Buffer | typeof TAKEN | undefined };
 
+/** Methods that middleware replaces to see the body when it is read. */
+const OBSERVING = ['_read', 'on', 'addListener', 'emit', 'read'];
+
 /** The method of streams filters the names, and takes long. */
 const { eventNames } = EventEmitter.prototype;
 
@@ -19,7 +22,7 @@ export function setReceivedBody(req: IncomingMessage, body: Buffer): void {
 export function takeReceivedBody(req: IncomingMessage): Buffer | undefined {
   const body = (req as Carrier)[RECEIVED];
   if (!Buffer.isBuffer(body) || eventNames.call(req).length > 0 || Object.hasOwn(req, 'push')) return undefined;
-  if (Object.hasOwn(req, '_read') || bodyFilterOf(req)) return undefined;
+  if (OBSERVING.some((name) => Object.hasOwn(req, name)) || bodyFilterOf(req)) return undefined;
   (req as Carrier)[RECEIVED] = TAKEN;
   return body;
 }

@@ -88,7 +88,7 @@ export class RequestBody {
     const chunk = typeof data === 'string' ? Buffer.from(data, this.#req.readableEncoding!) : data;
     this.bytes += chunk.length;
     this.#onProgress();
-    this.#sink!.onChunk(chunk, ownsChunk(this.#req, chunk));
+    this.#sink!.onChunk(chunk, ownsChunk(this.#req, chunk, this.#data));
   };
 
   /** Any error of a filter is one of the gateway: the host has no part in it. */

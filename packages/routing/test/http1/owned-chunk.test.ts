@@ -1,6 +1,7 @@
 import { createServer, IncomingMessage, type ServerResponse } from 'node:http';
 import { Socket, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
+import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { ownsChunk, replacePush } from '../../src/http1/owned-chunk.ts';
 import { BodyRequest } from '../../src/listen/http1/body-request.ts';
@@ -9,16 +10,24 @@ const LARGE = Buffer.alloc(32 * 1024, 'a');
 /** Returns a chunk that is the only view of its memory. */
 const chunkOf = (data: Buffer): Buffer => Buffer.from(new Uint8Array(data).buffer);
 
+const prepareNothing = (_req: IncomingMessage): void => {};
+
 describe('a chunk of a body', () => {
   const sockets: Socket[] = [];
 
   /** Pushes a chunk, and returns whether its first listener owns it. */
-  async function isOwned(prepare: (req: IncomingMessage) => void, chunk = chunkOf(LARGE)): Promise<boolean> {
+  async function isOwned(
+    prepare: (req: IncomingMessage) => void,
+    chunk = chunkOf(LARGE),
+    before = prepareNothing,
+  ): Promise<boolean> {
     const socket = new Socket();
     sockets.push(socket);
     const req = new BodyRequest(socket);
     const received = Promise.withResolvers<boolean>();
-    req.on('data', (data: Buffer) => received.resolve(ownsChunk(req, data)));
+    before(req);
+    const listener = (data: Buffer): void => received.resolve(ownsChunk(req, data, listener));
+    req.on('data', listener);
     prepare(req);
     req.push(chunk);
     return received.promise;
@@ -34,11 +43,12 @@ describe('a chunk of a body', () => {
     const req = new BodyRequest(new Socket());
     sockets.push(req.socket);
     const chunks: Buffer[] = [];
-    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const listener = (chunk: Buffer): void => void chunks.push(chunk);
+    req.on('data', listener);
     await new Promise(setImmediate);
     req.push(chunkOf(LARGE));
     expect(chunks).to.have.length(1);
-    expect(ownsChunk(req, chunks[0]!)).to.equal(false);
+    expect(ownsChunk(req, chunks[0]!, listener)).to.equal(false);
   });
 
   it('is owned after it has waited for its listener, also if others wait behind it', async () => {
@@ -47,9 +57,10 @@ describe('a chunk of a body', () => {
     for (let i = 0; i < 3; i++) req.push(chunkOf(LARGE));
     const owned: boolean[] = [];
     const received = Promise.withResolvers<void>();
-    req.on('data', (chunk: Buffer) => {
-      if (owned.push(ownsChunk(req, chunk)) === 3) received.resolve();
-    });
+    const listener = (chunk: Buffer): void => {
+      if (owned.push(ownsChunk(req, chunk, listener)) === 3) received.resolve();
+    };
+    req.on('data', listener);
     await received.promise;
     expect(owned[0]).to.equal(true);
   });
@@ -81,20 +92,43 @@ describe('a chunk of a body', () => {
       expect(await isOwned(prepare)).to.equal(false);
     });
 
+  for (const name of ['on', 'addListener'] as const)
+    it(`is not owned if a replaced ${name} registers another listener in its place`, async () => {
+      const observe = (req: IncomingMessage): void => {
+        req.on = req.addListener = ((event: string, listener: (chunk: Buffer) => void) =>
+          IncomingMessage.prototype[name].call(req, event, (chunk: Buffer) => listener(chunk))) as typeof req.on;
+      };
+      expect(await isOwned(() => {}, chunkOf(LARGE), observe)).to.equal(false);
+    });
+
+  for (const name of ['push', 'read'] as const)
+    it(`is not owned if ${name} of all streams is replaced`, async () => {
+      const original = Readable.prototype[name];
+      Readable.prototype[name] = function (this: Readable, ...parts: never[]): never {
+        return (original as (...all: never[]) => never).apply(this, parts);
+      };
+      try {
+        expect(await isOwned(() => {})).to.equal(false);
+      } finally {
+        Readable.prototype[name] = original as never;
+      }
+    });
+
   it('is not owned by a reader that does not let the body flow', async () => {
     const socket = new Socket();
     sockets.push(socket);
     const req = new BodyRequest(socket);
     req.push(chunkOf(LARGE));
     const chunk = req.read() as Buffer;
-    expect([chunk.length, ownsChunk(req, chunk)]).to.deep.equal([LARGE.length, false]);
+    expect([chunk.length, ownsChunk(req, chunk, () => {})]).to.deep.equal([LARGE.length, false]);
   });
 
   it('is not owned by a listener if a reader takes it from a paused body', async () => {
     const req = new BodyRequest(new Socket());
     sockets.push(req.socket);
     const owned: boolean[] = [];
-    req.on('data', (chunk: Buffer) => owned.push(ownsChunk(req, chunk)));
+    const listener = (chunk: Buffer): void => void owned.push(ownsChunk(req, chunk, listener));
+    req.on('data', listener);
     req.pause();
     req.push(chunkOf(LARGE));
     expect((req.read() as Buffer).length).to.equal(LARGE.length);
@@ -104,7 +138,9 @@ describe('a chunk of a body', () => {
   it('is owned as it is received by a server', async () => {
     const owned: boolean[] = [];
     const server = createServer({ IncomingMessage: BodyRequest }, (req: IncomingMessage, res: ServerResponse) => {
-      req.on('data', (chunk: Buffer) => owned.push(chunk.length < 8 * 1024 || ownsChunk(req, chunk)));
+      const listener = (chunk: Buffer): void =>
+        void owned.push(chunk.length < 8 * 1024 || ownsChunk(req, chunk, listener));
+      req.on('data', listener);
       req.on('end', () => res.end());
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
