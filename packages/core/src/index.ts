@@ -158,6 +158,7 @@ export {
   RESPONSE_ARGUMENT_OPERATORS,
   RESPONSE_OPERATORS,
 } from './syntax/header-format.ts';
+export { declaredCheckHost } from './upstream/check-host.ts';
 export { upstreamHttpVersion, type UpstreamHttpVersion } from './upstream/http-version.ts';
 export { grpcTypeOf, type GrpcKind, type GrpcType } from './http/grpc-type.ts';
 export { GRPC_STATUSES } from './syntax/grpc-status.ts';

@@ -3,6 +3,7 @@ import type { Endpoint, SnapshotUpstream } from '../contract/snapshot.ts';
 import { DEFAULTS } from '../schema/defaults.ts';
 import { inEffect } from '../schema/in-effect.ts';
 import type { SubsetSpec } from '../schema/upstream/service-spec.ts';
+import { declaredCheckHost } from '../upstream/check-host.ts';
 import { upstreamHttpVersion } from '../upstream/http-version.ts';
 import { healthCheck, outlierDetection } from './cluster-health.ts';
 import { loadBalancing } from './cluster-load-balancing.ts';
@@ -129,19 +130,27 @@ export function loadAssignment(
   { services }: MessageContext,
 ): EnvoyMessage {
   if (services) return servedAssignment({ name, endpoints, spec });
-  const lbEndpoints = endpoints.map(({ address, port, weight, healthCheck: own }) => ({
+  const lbEndpoints = endpoints.map((endpoint) => ({
     endpoint: message({
-      address: socketAddress(address, port),
-      health_check_config: own && healthCheckConfig(own),
-      hostname: address,
+      address: socketAddress(endpoint.address, endpoint.port),
+      health_check_config: healthCheckConfig(spec, endpoint),
+      hostname: endpoint.address,
     }),
-    load_balancing_weight: weight,
+    load_balancing_weight: endpoint.weight,
   }));
   return { cluster_name: name, endpoints: lbEndpoints.length > 0 ? [{ lb_endpoints: lbEndpoints }] : [] };
 }
 
-function healthCheckConfig(own: NonNullable<Endpoint['healthCheck']>): EnvoyMessage {
-  return message({ ...renamed(own, ['hostname', 'path', 'method']), port_value: own.port });
+/** For Envoy, the host of an endpoint has precedence over that of the check. */
+function healthCheckConfig(spec: Spec, endpoint: Endpoint): EnvoyMessage | undefined {
+  const { httpHealthCheck: http, grpcHealthCheck: grpc } = spec.healthChecks?.[0] ?? {};
+  const isNamed = http ? http.host : grpc ? grpc.authority : true;
+  const { port, ...own } = {
+    ...(!isNamed && { hostname: declaredCheckHost({ spec }, endpoint) }),
+    ...endpoint.healthCheck,
+  };
+  const config = message({ ...renamed(own, ['hostname', 'path', 'method']), port_value: port });
+  return Object.keys(config).length > 0 ? config : undefined;
 }
 
 /** Groups endpoints by priority and locality. */
@@ -158,7 +167,7 @@ function servedAssignment({
     const { priority, locality, localityWeight } = group[0]!;
     return message({
       locality: locality && message({ region: locality.region, zone: locality.zone, sub_zone: locality.subZone }),
-      lb_endpoints: group.map(servedEndpoint),
+      lb_endpoints: group.map((endpoint) => servedEndpoint(spec, endpoint)),
       priority: priority || undefined,
       load_balancing_weight: localityWeight ?? (weighted ? 1 : undefined),
     });
@@ -171,12 +180,13 @@ function servedAssignment({
   });
 }
 
-function servedEndpoint({ address, port, weight, hostname, alternatives, metadata, healthCheck: own }: Endpoint) {
+function servedEndpoint(spec: Spec, endpoint: Endpoint): EnvoyMessage {
+  const { address, port, weight, hostname, alternatives, metadata } = endpoint;
   return message({
     endpoint: message({
       address: socketAddress(address, port),
       additional_addresses: alternatives?.map((each) => ({ address: socketAddress(each, port) })),
-      health_check_config: own && healthCheckConfig(own),
+      health_check_config: healthCheckConfig(spec, endpoint),
       hostname: hostname ?? (isIP(address) === 0 ? address : undefined),
     }),
     load_balancing_weight: Math.max(1, weight),

@@ -36,7 +36,9 @@ const assertions = f.block({
   noMatchHealth: f.enumeration(HEALTH, 'Result of the check if nothing matches. Default: unhealthy.'),
 });
 const http = f.block({
-  host: f.text('`Host` header of a check. Default: the cluster name, `<name>_<namespace>`.'),
+  host: f.text(
+    '`Host` header of a check. Default: the `addr` of a static host or the address of a failover endpoint, else the cluster name, `<name>_<namespace>`.',
+  ),
   path: f.text('Path and query of a check; required. It begins with a slash.'),
   serviceName: f.text(
     'Beginning of the response header `x-envoy-upstream-healthchecked-cluster`. Default: the header is not checked.',
@@ -91,7 +93,7 @@ const fields = f.block(f.oneOf(['httpHealthCheck', 'tcpHealthCheck', 'grpcHealth
   }),
   grpcHealthCheck: f.group('Calls `grpc.health.v1.Health/Check` over HTTP/2.', {
     serviceName: f.text('Service to check. Default: the server as a whole.'),
-    authority: f.text('`:authority` of a check. Default: the cluster name.'),
+    authority: f.text('`:authority` of a check. Default: as `host` of `httpHealthCheck`.'),
     initialMetadata: headers('Metadata to add to a check.'),
   }),
   customHealthCheck: f.group('A checker of a proxy extension.', {

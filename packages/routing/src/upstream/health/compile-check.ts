@@ -45,8 +45,8 @@ function httpCheck(
   return {
     type: 'HTTP',
     alpn: check.useHttp2 ? HTTP2 : undefined,
-    probe({ connect, tls, hostname, path = check.path || '/', method = methodOf(check.method) }) {
-      const host = hostname || check.host || upstream.name;
+    probe({ connect, tls, hostname, declaredHost, path = check.path || '/', method = methodOf(check.method) }) {
+      const host = hostname || check.host || declaredHost || upstream.name;
       const headers = () => checkHeaders({ host, method }, check, { context, ref: upstream.ref });
       const request = () => ({ method, path, headers: headers() });
       const parts = { connect, expectations, reuse, request };
@@ -69,8 +69,8 @@ function grpcCheck(
   return {
     type: 'GRPC',
     alpn: HTTP2,
-    probe({ connect, tls, hostname }) {
-      const host = hostname || authority || upstream.name;
+    probe({ connect, tls, hostname, declaredHost }) {
+      const host = hostname || authority || declaredHost || upstream.name;
       const changes = { requestHeadersToAdd: initialMetadata };
       const headers = () => checkHeaders({ host, method: 'POST' }, changes, { context, ref: upstream.ref });
       return grpcProbe({ connect, tls, message, reuse, headers });

@@ -1,4 +1,11 @@
-import { MAX_DELAY_MS, parseDuration, type Context, type Endpoint, type SnapshotUpstream } from '@edge-gateway/core';
+import {
+  declaredCheckHost,
+  MAX_DELAY_MS,
+  parseDuration,
+  type Context,
+  type Endpoint,
+  type SnapshotUpstream,
+} from '@edge-gateway/core';
 import type { HealthCheck } from './health-spec.ts';
 import type { Connector } from '../connector.ts';
 import type { Host } from '../hosts/host.ts';
@@ -108,6 +115,7 @@ export class HealthChecker {
       connect: (callback, onread) => connector(endpoint, this.#compiled.alpn)(callback, onread),
       tls: upstream.tls,
       hostname,
+      declaredHost: declaredCheckHost(upstream, host.endpoint),
       path,
       method,
     });

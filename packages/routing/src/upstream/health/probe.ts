@@ -28,6 +28,8 @@ export interface ProbeTarget {
   readonly tls: boolean;
   /** `Host` of a check, if the endpoint has its own. */
   readonly hostname: string | undefined;
+  /** That of an endpoint without its own, if the check has none. */
+  readonly declaredHost: string | undefined;
   readonly path: string | undefined;
   readonly method: string | undefined;
 }

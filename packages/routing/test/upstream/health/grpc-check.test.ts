@@ -86,6 +86,13 @@ describe('gRPC health checks', () => {
     });
   }
 
+  it('send the addr of a static host as authority', async () => {
+    const upstream = await grpcUpstream();
+    const spec = { static: { hosts: [] }, healthChecks: [{ grpcHealthCheck: {} }] };
+    await checkedUpstream(upstream.port, {}, { upstream: { spec } }).checks(1);
+    expect(upstream.seen[0]!.headers[':authority']).to.equal('127.0.0.1');
+  });
+
   it('find a service degraded that says so', async () => {
     const upstream = await grpcUpstream({ headers: { 'x-envoy-degraded': '' } });
     const checked = checkedUpstream(upstream.port, { grpcHealthCheck: {} });

@@ -7,7 +7,8 @@ import { expect } from 'chai';
 import type { HealthCheck } from '../../../src/upstream/health/health-spec.ts';
 import { closeAll, httpUpstream, listen, rawUpstream, until, whenDone } from '../../forward/harness.ts';
 import { certificates, secretsOf } from '../certificates.ts';
-import { checkedUpstream } from './checked.ts';
+import { http2Upstream } from '../http2/servers.ts';
+import { checkedUpstream, OFTEN } from './checked.ts';
 
 type HttpCheck = NonNullable<HealthCheck['httpHealthCheck']>;
 type Answer = (req: IncomingMessage, res: ServerResponse) => void;
@@ -55,6 +56,33 @@ describe('HTTP health checks', () => {
     expect(seen!.method).to.equal('GET');
     expect(seen!.url).to.equal('/health');
     expect(seen!.headers).to.include({ host: 'echo_gw-system', 'user-agent': 'Envoy/HC' });
+  });
+
+  for (const [title, endpoint, host] of [
+    ['the addr of a static host', {}, '127.0.0.1'],
+    ['the name that an address was resolved from', { hostname: 'shop.example' }, 'shop.example'],
+    ['the host of the endpoint', { hostname: 'shop.example', healthCheck: { hostname: 'own.example' } }, 'own.example'],
+  ] as const)
+    it(`send ${title} as host, over both versions`, async () => {
+      const hosts: (string | undefined)[] = [];
+      const port = await httpUpstream((req, res) => void (hosts.push(req.headers.host), res.end()));
+      const spec = { static: { hosts: [] }, healthChecks: [{ ...OFTEN, ...http() }] };
+      await checkedUpstream(port, {}, { endpoints: [endpoint], upstream: { spec } }).becomes(true);
+      expect(hosts[0]).to.equal(host);
+      const over2 = await http2Upstream((stream, headers) => {
+        hosts.push(headers[':authority']);
+        stream.respond({ ':status': 200 }, { endStream: true });
+      });
+      const spec2 = { ...spec, healthChecks: [{ ...OFTEN, ...http({ useHttp2: true }) }] };
+      await checkedUpstream(over2.port, {}, { endpoints: [endpoint], upstream: { spec: spec2 } }).becomes(true);
+      expect(hosts.at(-1)).to.equal(host);
+    });
+
+  it('send the address of a failover endpoint as host', async () => {
+    let host: string | undefined;
+    const port = await httpUpstream((req, res) => void ((host = req.headers.host), res.end()));
+    await checkedUpstream(port, http(), { endpoints: [{ priority: 1 }] }).becomes(true);
+    expect(host).to.equal('127.0.0.1');
   });
 
   it('send the given method, host and headers, and those of secrets', async () => {
