@@ -107,6 +107,22 @@ describe('upgrades through the router', () => {
     expect(body).to.contain('hello');
   });
 
+  it('apply the header manipulation of the route to the 101', async () => {
+    const headerManipulation = {
+      responseHeadersToAdd: [{ header: { key: 'strict-transport-security', value: 'max-age=60' } }],
+      responseHeadersToRemove: ['x-internal'],
+    };
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    server.on('headers', (headers: string[]) => headers.push('x-internal: 10.0.0.1', 'x-kept: 1'));
+    server.on('connection', (socket) => socket.send('hello'));
+    await new Promise((resolve) => server.once('listening', resolve));
+    closers.push(() => server.close());
+    const text = await handshake({ headerManipulation }, (server.address() as AddressInfo).port);
+    expect(text).to.contain('HTTP/1.1 101 Switching Protocols').and.contain('hello');
+    expect(text.toLowerCase()).to.contain('strict-transport-security: max-age=60\r\n').and.contain('x-kept: 1\r\n');
+    expect(text.toLowerCase()).not.to.contain('x-internal');
+  });
+
   it('send them with the 503 of an upstream that is away, too', async () => {
     const text = await handshake({ extauth: {} }, 1);
     expect(text).to.match(/^HTTP\/1\.1 503 /);

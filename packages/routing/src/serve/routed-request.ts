@@ -352,14 +352,13 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   }
 
   /**
-   * Detaches the socket of an upgrade. Headers that concerns recorded are sent with the response to the handshake. Returns the function that
-   * assigns the socket again.
+   * Detaches the socket of an upgrade whose handshake another handler responds to. Headers of the route and of concerns are added to that response.
+   * Returns the function that assigns the socket again.
    */
   releaseSocket(socket: Socket): () => void {
-    for (const change of this.facts?.responseChanges ?? []) {
-      if (change.op === 'append') this.res.appendHeader(change.name, change.value);
-      else if (change.op === 'set' && change.where !== 'present') this.res.setHeader(change.name, change.value);
-    }
+    const added: string[] = [];
+    this.#changeResponse(added);
+    for (let i = 0; i < added.length; i += 2) this.res.appendHeader(added[i]!, added[i + 1]!);
     return this.detachSocket(socket);
   }
 

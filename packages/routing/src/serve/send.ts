@@ -14,14 +14,7 @@ import { DEFAULT_LIMITS } from '../listen/limits.ts';
 import { streamLimitsOf, type StreamLimits, type StreamPolicy } from '../route/options/stream-limits.ts';
 import { DEFAULT_UPGRADES, type UpgradeKind } from '../route/options/upgrades.ts';
 import type { Upstream, Upstreams } from '../upstream/upstream.ts';
-import { sessionHeader } from './host-choice.ts';
-import {
-  applyRequestChanges,
-  prepareUpstream,
-  shareFacts,
-  type EndpointPicker,
-  type SendProblem,
-} from './outgoing-request.ts';
+import { applyRequestChanges, prepareUpstream, type EndpointPicker, type SendProblem } from './outgoing-request.ts';
 import { findHeader } from '../http1/flat-headers.ts';
 import type { Host } from '../upstream/hosts/host.ts';
 import type { ForwardProxies } from '../upstream/dynamic/forward-proxies.ts';
@@ -96,12 +89,11 @@ function passUpgrade(request: RoutedRequest, upstream: Upstream, upgrade: Upgrad
 }
 
 function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, head }: UpgradeSocket): void {
-  if (request.settings.session) bindSession(request, upstream);
   const isTunnel = isTunnelRequest(request.req);
   const { upgrades = DEFAULT_UPGRADES, stream } = request.policy ?? {};
   limitUpgrade(request, stream, socket);
   request.sending();
-  const takeBack = isTunnel ? request.detachSocket(socket as Socket) : request.releaseSocket(socket as Socket);
+  const takeBack = request.detachSocket(socket as Socket);
   const { webSockets, stats } = request.environment;
   stats.upgrades.value++;
   stats.upgradesActive.value++;
@@ -175,14 +167,6 @@ function respondInstead(request: RoutedRequest, response: UpstreamReply, host: H
   // A body that ends early must not look complete.
   response.once('error', () => res.destroy()).once('close', () => response.readableEnded || res.destroy());
   res.once('close', () => response.destroy());
-}
-
-/** The response of an upgrade is written by the upstream: its host is picked first, so that the header can name it. */
-function bindSession(request: RoutedRequest, upstream: Upstream): void {
-  const host = (request.endpoint ??= upstream.pick(request.pickContext));
-  const [name, value] = (host && sessionHeader(request, request.pickContext, host)) ?? [];
-  if (name === undefined || value === undefined) return;
-  (request.facts ?? shareFacts(request)).responseChanges.push({ op: 'append', name, value });
 }
 
 /** Prepares the request for its upstream and returns that; responds if it cannot be sent. */

@@ -52,7 +52,9 @@ async function gateway(upstreamPort: number, spec: SnapshotUpstream['spec'] = {}
 /** An upstream that sends these bytes after its 101, and keeps the rest of the connection for the test. */
 async function silentUpstream(first: Uint8Array = Buffer.alloc(0)): Promise<{ port: number; sockets: Set<Socket> }> {
   return rawUpstream((socket) => {
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    socket.write(
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n',
+    );
     socket.write(first);
   });
 }
@@ -115,7 +117,9 @@ describe('WebSockets of a listener that drains', () => {
     const text = received(client);
     await until(() => handshakes.length === 1);
     const drained = listeners.drain(LIMIT_MS);
-    handshakes[0]!.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    handshakes[0]!.write(
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n',
+    );
     await until(() => text().endsWith(`\r\n\r\n${CLOSE.toString('latin1')}`));
     await drained;
   });

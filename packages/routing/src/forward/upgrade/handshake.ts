@@ -3,9 +3,12 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import { authorityOf } from '../../http1/authority.ts';
 import { UpstreamProtocolError } from '../../http1/errors.ts';
+import { findHeader } from '../../http1/flat-headers.ts';
 import { isHopByHop } from '../../http1/hop-by-hop.ts';
 import { requestHead } from '../../http1/request-head.ts';
-import type { AttemptEvents, AttemptParts, SendAttempt } from './upgrade-attempt.ts';
+import { acceptOf } from '../../websocket/accept.ts';
+import { endToEndHeaders } from './relay.ts';
+import type { AttemptParts, SendAttempt } from './upgrade-attempt.ts';
 import { connectUnpooled } from './unpooled.ts';
 
 const require = createRequire(import.meta.url);
@@ -51,7 +54,7 @@ function proxy(parts: AttemptParts, connection: Socket): void {
     ejectPlugins: true,
     plugins: [
       (server) => {
-        server.on('proxyReqWs', (proxyReq) => observe(proxyReq.setHeader('upgrade', protocol), events));
+        server.on('proxyReqWs', (proxyReq) => observe(proxyReq.setHeader('upgrade', protocol), parts));
         server.on('error', events.onError);
       },
     ],
@@ -65,7 +68,7 @@ function agentOf(connection: Socket): Agent {
   return Object.assign(new Agent({ keepAlive: false, maxSockets: Infinity }), { createConnection });
 }
 
-function observe(proxyReq: ClientRequest, events: AttemptEvents): void {
+function observe(proxyReq: ClientRequest, { to, protocol, events }: AttemptParts): void {
   const onResponse = (response: IncomingMessage): void => {
     const { statusCode: status = 0 } = response;
     if (status < 200 || status > 599) {
@@ -76,15 +79,34 @@ function observe(proxyReq: ClientRequest, events: AttemptEvents): void {
     proxyReq.removeAllListeners('error').on('error', ignore);
     events.onResponse(response);
   };
-  proxyReq.once('upgrade', (_response, tunnel: Socket) => {
+  const onUpgrade = (response: IncomingMessage, tunnel: Socket, early: Buffer): void => {
     proxyReq.removeAllListeners('error').on('error', ignore);
-    events.onJoin(tunnel);
-  });
-  // http-proxy-middleware adds its own listeners after this, which would relay a response, and end the connection of the client after an error.
+    const problem = handshakeProblem(response, protocol, findHeader(to.headers, 'sec-websocket-key'));
+    if (problem !== undefined) {
+      tunnel.on('error', ignore).destroy();
+      return events.onError(new UpstreamProtocolError(problem));
+    }
+    if (early.length > 0) tunnel.unshift(early);
+    events.onTunnel({ status: 101, headers: endToEndHeaders(response) }, tunnel);
+  };
+  // http-proxy-middleware adds its own listeners after this, which would relay a response as it is, and end the connection of the client after an error.
   process.nextTick(() => {
+    proxyReq.removeAllListeners('upgrade').once('upgrade', onUpgrade);
     proxyReq.removeAllListeners('response').once('response', onResponse);
     proxyReq.removeAllListeners('error').on('error', events.onError);
   });
+}
+
+/** Returns why a response does not accept the handshake (RFC 6455 §4.1, RFC 9110 §7.8). */
+function handshakeProblem(
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  protocol: string,
+  key: string | undefined,
+): string | undefined {
+  if (headers.upgrade?.toLowerCase() !== protocol.toLowerCase())
+    return 'it upgrades to a protocol that was not requested';
+  const isAccepted = key === undefined || headers['sec-websocket-accept'] === acceptOf(key);
+  return isAccepted ? undefined : 'Sec-WebSocket-Accept does not match the key';
 }
 
 const ignore = (): void => {};

@@ -16,8 +16,6 @@ export interface AttemptEvents {
   onConnect(local?: LocalEnd): void;
   /** The upstream opened the tunnel; its response is not sent to the client yet. */
   onTunnel(head: Pick<ResponseHead, 'status' | 'headers'>, tunnel: Tunnel): void;
-  /** The upstream accepted a handshake, whose response is sent to the client unchanged and joined with it. */
-  onJoin(tunnel: Socket): void;
   /** The upstream rejected the request. */
   onResponse(response: UpstreamReply): void;
   onError(error: Error): void;

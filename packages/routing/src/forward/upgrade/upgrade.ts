@@ -151,10 +151,6 @@ export class Upgrade implements Limited {
         if (isCurrent()) this.#accept(head, tunnel);
         else tunnel.on('error', ignore).destroy();
       },
-      onJoin: (tunnel) => {
-        if (isCurrent()) this.#join(tunnel);
-        else tunnel.on('error', ignore).destroy();
-      },
       onResponse: (response) => {
         if (isCurrent()) this.#rejected(response);
         else response.on('error', ignore).destroy();
@@ -169,10 +165,10 @@ export class Upgrade implements Limited {
 
   /** Opens the tunnel towards the client, and joins both. */
   #accept({ status, headers }: Pick<ResponseHead, 'status' | 'headers'>, tunnel: Tunnel): void {
-    const { socket, to } = this.#request;
+    const { socket } = this.#request;
     let head: string;
     try {
-      head = this.#isWebSocket ? handshakeHead(to.headers, headers) : this.#tunnelHead(status, headers);
+      head = this.#headOf(this.#isWebSocket ? 101 : status, headers);
     } catch (error) {
       tunnel.on('error', ignore).destroy();
       return this.fail(explain(new UpstreamProtocolError((error as Error).message), 'sent'));
@@ -187,31 +183,12 @@ export class Upgrade implements Limited {
     if (this.#isWebSocket) this.#limitHalfClosed();
   }
 
-  #tunnelHead(status: number, headers: readonly string[]): string {
+  #headOf(status: number, headers: readonly string[]): string {
+    const { to } = this.#request;
     // A response that opens a tunnel has no length (RFC 9110 §9.3.6).
     const kept = withoutFraming(headers);
-    return responseHead(status, this.#request.to.onTunnel?.(status, kept, this.#host!) ?? kept);
-  }
-
-  #join(tunnel: Socket): void {
-    const { socket } = this.#request;
-    this.#opened(tunnel, 101);
-    // After http-proxy-middleware has put back what came with the heads and before the first read: a listener added now would take those bytes.
-    process.nextTick(() => {
-      // It would end the connection of the client like a complete one.
-      tunnel.removeAllListeners('error').on('error', ignore);
-      this.#headEnd = socket.bytesWritten;
-      this.#observe(tunnel);
-    });
-    socket.once('close', () => tunnel.destroy());
-    this.#limitHalfClosed();
-    // What the upstream sent before it closed is still written; a client that never closes is not waited for.
-    tunnel.once('close', () => {
-      if (this.#endsAlone()) return;
-      if (tunnel.readableEnded) socket.destroySoon();
-      else socket.destroy();
-    });
-    if (socket.destroyed) tunnel.destroy();
+    const sent = to.onTunnel?.(status, kept, this.#host!) ?? kept;
+    return this.#isWebSocket ? handshakeHead(to.headers, sent) : responseHead(status, sent);
   }
 
   #opened(tunnel: Tunnel, status: number): void {

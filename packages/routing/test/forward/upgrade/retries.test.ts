@@ -11,7 +11,8 @@ import { closeAll, closedPort, listen, rawClient, rawUpstream, snapshotOf, until
 
 const HANDSHAKE =
   'GET /a HTTP/1.1\r\nhost: a\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
-const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';
+const SWITCHED =
+  'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n';
 const CONNECT = 'CONNECT a:443 HTTP/1.1\r\nhost: a:443\r\n\r\n';
 const OPENED = 'HTTP/1.1 200 OK\r\n\r\n';
 const FAILED = 'HTTP/1.1 503 Service Unavailable\r\ncontent-length: 2\r\n\r\nno';

@@ -284,6 +284,11 @@ describe('forwardUpgrade', () => {
     'status 099': 'HTTP/1.1 099 Low\r\ncontent-length: 0\r\n\r\n',
     'status 999': 'HTTP/1.1 999 High\r\ncontent-length: 0\r\n\r\n',
     'a NUL in a header': 'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nx: \0\r\n\r\n',
+    'another protocol':
+      'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: h2c\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n',
+    'the accept value of another key':
+      'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: AAAAAAAAAAAAAAAAAAAAAAAAAAA=\r\n\r\n',
+    'no accept value': 'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n',
     'two content-lengths': 'HTTP/1.1 403 No\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
   })) {
     it(`responds with 502 when the upstream responds to the handshake with ${name}`, async () => {
@@ -332,7 +337,11 @@ describe('forwardUpgrade', () => {
     const tunnels = new Set<Duplex>();
     upstream.on('upgrade', (_req, socket: Duplex) => {
       tunnels.add(socket.on('close', () => tunnels.delete(socket)).on('error', () => {}));
-      socket.resume().write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
+      socket
+        .resume()
+        .write(
+          'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n',
+        );
     });
     const port = await listen(upstream);
     whenDone(() => {
@@ -351,7 +360,11 @@ describe('forwardUpgrade', () => {
   it('forwards upstream data to a client that has finished sending', async () => {
     const upstream = await rawUpstream((socket) => {
       socket.on('end', () => socket.end('bye'));
-      socket.resume().write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
+      socket
+        .resume()
+        .write(
+          'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n',
+        );
     });
     const gw = await upgradeGateway(snapshotOf(upstream.port));
     const client = connect({ port: gw.port, host: '127.0.0.1', allowHalfOpen: true });
@@ -369,7 +382,11 @@ describe('forwardUpgrade', () => {
         socket.write('one');
         void received.promise.then(() => socket.end('two'));
       });
-      socket.resume().write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
+      socket
+        .resume()
+        .write(
+          'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n',
+        );
     });
     const gw = await upgradeGateway(snapshotOf(await listen(upstream)));
     whenDone(() => upstream.close());
@@ -389,7 +406,9 @@ describe('forwardUpgrade', () => {
   it('passes on the last words of an upstream that closes, however slowly the client reads', async () => {
     const last = Buffer.alloc(4 * 1024 * 1024, 'z');
     const upstream = await rawUpstream((socket) => {
-      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
+      socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n',
+      );
       socket.end(last);
     });
     const gw = await upgradeGateway(snapshotOf(upstream.port));
@@ -411,7 +430,11 @@ describe('forwardUpgrade', () => {
     let isClosed = false;
     const upstream = await rawUpstream((socket) => {
       upstreamSocket = socket.on('close', () => (isClosed = true));
-      socket.resume().write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
+      socket
+        .resume()
+        .write(
+          'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n',
+        );
     });
     const gw = await upgradeGateway(snapshotOf(upstream.port));
     const client = connect({ port: gw.port, host: '127.0.0.1', allowHalfOpen: true });
@@ -451,7 +474,9 @@ describe('forwardUpgrade', () => {
     const chunk = Buffer.alloc(64 * 1024, 'z');
     const total = 64 * 1024 * 1024;
     const upstream = await rawUpstream((socket) => {
-      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
+      socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n',
+      );
       const pump = (): void => {
         while (sent < total) {
           sent += chunk.length;
@@ -529,7 +554,9 @@ describe('limits of upgrades', () => {
 
   it('do not lose what the upstream sends with its response', async () => {
     const { port } = await rawUpstream((socket) =>
-      socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nfirst bytes'),
+      socket.end(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\nfirst bytes',
+      ),
     );
     const gateway = await upgradeGateway(snapshotOf(port), { streamLimits: { idleMs: 60_000, durationMs: 60_000 } });
     const { text } = await rawClient(gateway.port, HANDSHAKE);
@@ -598,7 +625,9 @@ describe('limits of upgrades', () => {
     let handshakes = 0;
     const { port } = await rawUpstream((socket) => {
       if (handshakes++ > 0) return;
-      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
+      socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n',
+      );
       socket.on('data', () => socket.write('still'));
     });
     const gw = await upgradeGateway(snapshotOf(port), { timeoutMs: 100 });

@@ -58,7 +58,9 @@ describe('TLS handshakes', () => {
     }) satisfies Handler,
     {
       upgrade: ((_req, socket) => {
-        socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+        socket.write(
+          'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n',
+        );
         socket.resume().on('end', () => setImmediate(() => socket.end('after the end')));
       }) satisfies NonNullable<Handler['upgrade']>,
     },

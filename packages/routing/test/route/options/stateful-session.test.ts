@@ -77,7 +77,9 @@ describe('statefulSession', () => {
   it('names the host in the response to an upgrade', async () => {
     const { port, server } = await start((_req, res) => res.end());
     server.on('upgrade', (_req, socket) => {
-      socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n');
+      socket.end(
+        'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n',
+      );
     });
     gateway = await served({
       upstreams: [upstreamOf([endpointOf(port)])],

@@ -368,7 +368,9 @@ describe('dynamicForwardProxy', () => {
   it('forwards WebSockets', async () => {
     const upstream = await start(echo);
     upstream.server.on('upgrade', (_req, socket) => {
-      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\nhello');
+      socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\nhello',
+      );
       socket.end();
     });
     const { port } = await setUp({ zones: { 'a.test': { a: ['127.0.0.1'] } } });
