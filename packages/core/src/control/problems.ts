@@ -1,5 +1,5 @@
 import { compareOrigins } from './claim.ts';
-import { formatIssue, type FieldPath, type Problem } from '../resource/problem.ts';
+import { boundedProblem, formatIssue, type FieldPath, type Problem } from '../resource/problem.ts';
 import { identityOfKey, KIND_NAMES, type Origin, type ResourceKey } from '../resource/resource.ts';
 import type { Store } from './store.ts';
 import { missingCause } from '../translate/reference/missing.ts';
@@ -10,7 +10,10 @@ import { settingsKey } from '../translate/translation-settings.ts';
 export function issuesOf(store: Store, translated: readonly LocatedProblem[]): readonly Problem[] {
   const { faulty, unfiled } = store.state;
   const found = new Map<string, Problem>();
-  const add = (issue: Problem): void => void found.set(formatIssue(issue), issue);
+  const add = (issue: Problem): void => {
+    const bounded = boundedProblem(issue);
+    found.set(formatIssue(bounded), bounded);
+  };
   unfiled.forEach(add);
   for (const { issues } of faulty.values()) issues.forEach(add);
   const rejected = rejectedByCause(unfiled);

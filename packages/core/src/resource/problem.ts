@@ -35,6 +35,36 @@ export interface Problem extends Omit<FieldProblem, 'code' | 'place'> {
   readonly name?: string;
 }
 
+/** Maximum length of a name, a key of a path, and similar parts of a problem, in characters. */
+const MAX_PART = 256;
+/** Maximum length of a message or hint, in characters. */
+const MAX_TEXT = 2048;
+
+/**
+ * Returns a text with at most `max` characters: its begin and `…`. A value of a resource may have megabytes, and each message, status and log line
+ * would repeat it.
+ */
+export function cutText(text: string, max: number = MAX_PART): string {
+  if (text.length <= max) return text;
+  // Copied: a part of a string keeps all of it in memory.
+  return Buffer.from(`${text.slice(0, max - 1)}…`.toWellFormed()).toString();
+}
+
+/** Returns a problem whose texts are cut, see {@link cutText}; the same one if all of them are short. */
+export function boundedProblem<P extends Partial<Problem>>(problem: P): P {
+  const { kind, namespace, name, message, hint, cause, route, path = [] } = problem;
+  const parts = { kind, namespace, name, route, cause };
+  const texts = { message, hint };
+  const isShort = (max: number) => (text: unknown) => typeof text !== 'string' || text.length <= max;
+  const areShort = [...Object.values(parts), ...path].every(isShort(MAX_PART));
+  if (areShort && Object.values(texts).every(isShort(MAX_TEXT))) return problem;
+  const cut: Record<string, unknown> = { ...problem };
+  for (const [key, text] of Object.entries(parts)) if (text !== undefined) cut[key] = cutText(text);
+  for (const [key, text] of Object.entries(texts)) if (text !== undefined) cut[key] = cutText(text, MAX_TEXT);
+  if (problem.path) cut['path'] = path.map((step) => (typeof step === 'string' ? cutText(step) : step));
+  return cut as P;
+}
+
 /** Formats a path, e.g. `spec.virtualHost.routes[0].matchers`. */
 export function formatPath(path: FieldPath): string {
   return path.map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? step : `.${step}`)).join('');

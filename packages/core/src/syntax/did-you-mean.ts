@@ -1,11 +1,15 @@
 const LONGEST = 60;
+/** A longer word, in characters, is not a mistyped name. */
+const LONGEST_NAME = 1000;
 
 /** Returns the most similar candidate, if at most a third of its letters differ, or one of two. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  if (word.length > LONGEST_NAME) return undefined;
+  const lower = word.toLowerCase();
   let best: string | undefined;
   let least = Math.max(word.length > 1 ? 1 : 0, Math.floor(Math.min(word.length, LONGEST) / 3)) + 1;
   for (const candidate of candidates) {
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), least);
+    const distance = editDistance(lower, candidate.toLowerCase(), least);
     if (distance < least) [best, least] = [candidate, distance];
   }
   return best;

@@ -39,6 +39,8 @@ export class RegexError extends GatewayError {
   }
 }
 
+/** Maximum length of an expression, in characters: compiling a longer one would hold up requests for seconds. */
+const MAX_LENGTH = 65_536;
 const CACHE_SIZE = 10_000;
 const cache = new LRUCache<string, Regex>({ max: CACHE_SIZE });
 
@@ -61,6 +63,9 @@ export function compileRegex(pattern: string, { maxProgramSize }: { maxProgramSi
 }
 
 function compile(pattern: string): Regex {
+  if (pattern.length > MAX_LENGTH) {
+    throw new RegexError(`it has ${pattern.length} characters, more than ${MAX_LENGTH}`, 0);
+  }
   let re2: RE2JS;
   try {
     re2 = RE2JS.compile(pattern);

@@ -1,4 +1,4 @@
-import type { FieldPath, FieldProblem, Problem } from '../resource/problem.ts';
+import { boundedProblem, type FieldPath, type FieldProblem, type Problem } from '../resource/problem.ts';
 import type { SchemaCode } from '../resource/problem-codes.ts';
 import type { WrittenResource } from '../source/source.ts';
 
@@ -43,8 +43,9 @@ export class DocumentReport {
 
   /** In document order. */
   get issues(): readonly Problem[] {
-    if (this.#issues.length < 2) return this.#issues;
-    return this.#issues.toSorted((a, b) => a.origin.line - b.origin.line || a.origin.column - b.origin.column);
+    return this.#issues
+      .map(boundedProblem)
+      .toSorted((a, b) => a.origin.line - b.origin.line || a.origin.column - b.origin.column);
   }
 
   /** True if all values have the types of their fields, so that semantic checks can run. */

@@ -1,9 +1,12 @@
-import type { FieldPath } from '../resource/problem.ts';
+import { cutText, type FieldPath } from '../resource/problem.ts';
 import { gatewayNamespace } from '../resource/gateway-namespace.ts';
 import type { Metadata } from '../resource/resource.ts';
 import { KINDS, type KindInfo } from '../schema/kinds.ts';
 import { nearest } from '../syntax/did-you-mean.ts';
 import type { DocumentReport } from './document-report.ts';
+
+/** Characters of an unknown kind or version that are shown. */
+const SHOWN = 80;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -22,7 +25,7 @@ export function readKind(value: Json, report: DocumentReport): KindInfo | undefi
   if (!info) {
     const near = nearest(kind, KINDS.keys());
     const hint = near === undefined ? `known: ${[...KINDS.keys()].join(', ')}` : `did you mean ${near}?`;
-    const message = `unknown kind ${kind.slice(0, 80)}`;
+    const message = `unknown kind ${cutText(kind, SHOWN)}`;
     report.add({ code: 'UNKNOWN_KIND', path: ['kind'], message, hint, on: 'value' });
     return undefined;
   }
@@ -42,7 +45,7 @@ function checkApiVersion(apiVersion: unknown, { kind, apiVersions }: KindInfo, r
   const known = apiVersions.join(' or ');
   if (apiVersion === undefined || apiVersion === null) return reportMissing(report, [], 'apiVersion is missing', known);
   if (apiVersions.includes(apiVersion as string)) return;
-  const message = `unknown apiVersion ${String(apiVersion).slice(0, 80)} for ${kind}`;
+  const message = `unknown apiVersion ${cutText(String(apiVersion), SHOWN)} for ${kind}`;
   const hint = `did you mean ${known}?`;
   report.add({ code: 'UNKNOWN_API_VERSION', path: ['apiVersion'], message, hint, on: 'value' });
 }

@@ -2,6 +2,14 @@ import { expect } from 'chai';
 import { RegexError, compileRegex } from '../../src/syntax/regex.ts';
 
 describe('compileRegex', () => {
+  it('rejects an expression of more than 65,536 characters before it is compiled', () => {
+    expect(compileRegex('x'.repeat(65_536)).groupCount).to.equal(0);
+    expect(() => compileRegex(`(${'x'.repeat(65_536)}`)).to.throw(
+      RegexError,
+      'it has 65537 characters, more than 65536',
+    );
+  });
+
   it('matches the whole input, or anywhere in it', () => {
     const regex = compileRegex('/api/v[0-9]+');
     expect(regex.fullMatch('/api/v12')).equal(true);
