@@ -1,5 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { randomToken } from '@edge-gateway/core';
+import { startInterval, wait, randomToken } from '@edge-gateway/core';
 import type { SessionLock } from './session-lock.ts';
 import type { StoreEntries } from './store-entries.ts';
 
@@ -29,7 +28,7 @@ export function createStoreLock(entries: StoreEntries, lockMs = LOCK_MS): Sessio
     const extend = async (): Promise<void> => {
       if ((await entries.read(key)) === owner) await entries.write(key, owner, lockMs);
     };
-    const timer = setInterval(() => (extension = extension.then(extend).catch(() => {})), lockMs / 3).unref();
+    const timer = startInterval(() => (extension = extension.then(extend).catch(() => {})), lockMs / 3).unref();
     return async () => {
       clearInterval(timer);
       // An extension that is written later would lock the session again.
