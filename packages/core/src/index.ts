@@ -320,7 +320,7 @@ export { sdsFileOf, sdsSourceOf } from './security/sds-target.ts';
 export { inEffect } from './schema/in-effect.ts';
 export { writtenHostField, type WrittenField } from './translate/snapshot/written-field.ts';
 export { snapshotPartProblem, type SnapshotPartName } from './validate/snapshot-part.ts';
-export { LAST_APPLIED_ANNOTATION, REDACTED, redact, redactAll, redactText } from './security/redact.ts';
+export { LAST_APPLIED_ANNOTATION, REDACTED, hiddenLiterals, redact, redactAll, redactText } from './security/redact.ts';
 export { REDACTED_IN_LOG, isSecretHeader, isToken, redactPath } from './security/request-secrets.ts';
 export { parseCookies } from './http/cookies.ts';
 export { cookieNameProblem, hostPrefix, type CookieTest } from './http/cookie-names.ts';

@@ -141,7 +141,7 @@ describe('/config_dump', () => {
     });
     expect(pets.request_headers_to_add).to.deep.equal([
       { header: { key: 'x-partner-key', value: '[redacted]' }, append_action: 'APPEND_IF_EXISTS_OR_ADD' },
-      { header: { key: 'x-tier', value: 'gold' }, append_action: 'OVERWRITE_IF_EXISTS_OR_ADD' },
+      { header: { key: 'x-tier', value: '[redacted]' }, append_action: 'OVERWRITE_IF_EXISTS_OR_ADD' },
       { header: { key: 'Authorization', value: '[redacted]' }, append_action: 'APPEND_IF_EXISTS_OR_ADD' },
     ]);
     expect(weighted.route.weighted_clusters.clusters).to.deep.equal([

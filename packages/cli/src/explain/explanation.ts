@@ -1,4 +1,4 @@
-import { REDACTED, isSecretName, isToken, printable, redact, redactPath } from '@edge-gateway/core';
+import { REDACTED, hiddenLiterals, isSecretName, isToken, printable, redact, redactPath } from '@edge-gateway/core';
 import type {
   AppliedOption,
   ExplainedDestination,
@@ -25,21 +25,30 @@ export function withoutSecrets<T extends Explanation>(explanation: T): T {
     request: { ...request, path: hide(request.path) },
     options: options.map((one) => ({ ...one, value: redact(one.value) })),
     effects: effects.map((one) => ({ ...one, effect: hide(one.effect) })),
-    outcome: outcomeWithoutSecrets(outcome),
+    outcome: outcomeWithoutSecrets(outcome, hiddenLiterals(options.map(({ value }) => value))),
   };
 }
 
-function outcomeWithoutSecrets(outcome: Outcome): Outcome {
+/** Shorter texts are hidden only as whole values. */
+const MIN_LITERAL = 3;
+
+function outcomeWithoutSecrets(outcome: Outcome, literals: ReadonlySet<string>): Outcome {
   if (outcome.type === 'reply') return outcome;
   if (outcome.type === 'redirect') return { ...outcome, location: hide(outcome.location) };
   const destinations = outcome.destinations.map((one) => ({
     ...one,
     url: hide(one.url),
     headers: one.headers.map(
-      ([name, value]) => [name, isSecretName(name) || isToken(value) ? REDACTED : value] as const,
+      ([name, value]) =>
+        [name, isSecretName(name) || isToken(value) || holdsAny(literals, value) ? REDACTED : value] as const,
     ),
   }));
   return { ...outcome, destinations };
+}
+
+function holdsAny(literals: ReadonlySet<string>, value: string): boolean {
+  if (literals.has(value)) return true;
+  return [...literals].some((text) => text.length >= MIN_LITERAL && value.includes(text));
 }
 
 /** A copy of plain data in which control characters in text are visible. */

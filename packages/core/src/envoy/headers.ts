@@ -1,8 +1,9 @@
 import type { ResourceRef } from '../resource/resource.ts';
 import type { VirtualHost } from '../contract/snapshot.ts';
+import { redactHeaderValue } from '../security/redact.ts';
 import { REDACTED_IN_LOG } from '../security/request-secrets.ts';
 import { message, type EnvoyMessage } from './message.ts';
-import { shownValue, type MessageContext } from './translation-context.ts';
+import type { MessageContext } from './translation-context.ts';
 
 type HeaderManipulation = NonNullable<VirtualHost['options']['headerManipulation']>;
 
@@ -21,14 +22,14 @@ export function headerMutations(manipulation: HeaderManipulation | undefined, co
   });
 }
 
-/** Returns a header to add. */
+/** Returns a header to add; in a dump without its literal text. */
 export function addition(
   { key = '', value = '' }: { readonly key?: string; readonly value?: string } = {},
   append: boolean | undefined,
   context: Pick<MessageContext, 'services'>,
 ): EnvoyMessage {
   return {
-    header: { key, value: shownValue(key, value, context) },
+    header: { key, value: context.services ? value : redactHeaderValue(value, REDACTED_IN_LOG) },
     append_action: (append ?? true) ? 'APPEND_IF_EXISTS_OR_ADD' : 'OVERWRITE_IF_EXISTS_OR_ADD',
   };
 }

@@ -18,11 +18,14 @@ export interface FieldOptions {
 }
 
 /**
- * The part of a secret field that is hidden: the whole value, or only the private parts of a JWK, a JWK set or a PEM key.
+ * The part of a secret field that is hidden: the whole value, only the private parts of a JWK, a JWK set or a PEM key, or the literal texts of
+ * header values, but not their operators and templates.
  */
-export type Secrecy = 'value' | 'keySet';
+export type Secrecy = 'value' | 'keySet' | 'header';
 /** Mixed into the options of a field that holds a secret. */
 export const secret = { 'x-secret': 'value' } as const;
+/** Mixed into the options of a field with the value of a header that is added, or with values by header. */
+export const headerValue = { 'x-secret': 'header' } as const;
 /** Mixed into the options of a field that holds keys, public or symmetric. */
 export const secretKeys = { 'x-secret': 'keySet' } as const;
 

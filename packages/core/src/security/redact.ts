@@ -30,12 +30,12 @@ export const LAST_APPLIED_ANNOTATION = 'kubectl.kubernetes.io/last-applied-confi
  * redact({ kind: 'Secret', data: { 'tls.key': 'a2V5' } }); // { kind: 'Secret', data: { 'tls.key': '<redacted>' } }
  */
 export function redact<T>(value: T): T {
-  return copyOf(walk(value, undefined, false)) as T;
+  return copyOf(walk(value, undefined, NO_PLACE)) as T;
 }
 
 /** Returns true if {@link redact} changes a resource, or any part of one. */
 export function containsSecrets(value: unknown): boolean {
-  const redacted = walk(value, undefined, false);
+  const redacted = walk(value, undefined, NO_PLACE);
   return redacted !== value && !isDeepStrictEqual(redacted, value);
 }
 
@@ -90,27 +90,28 @@ function redactJson(text: string): string | undefined {
 
 /**
  * Returns a value without secrets. Parts without secrets are returned as they are, because most resources have none. `parent` is the field with the value, or that of
- * the list that has it as an element. `inSecret` is true inside a Secret.
+ * the list that has it as an element.
  */
-function walk(value: unknown, parent: string | undefined, inSecret: boolean): unknown {
+function walk(value: unknown, parent: string | undefined, place: Place): unknown {
   if (typeof value === 'string') return redactText(value);
-  if (Array.isArray(value)) return walkList(value, parent, inSecret);
-  return typeof value === 'object' && value !== null ? walkObject(value, parent, inSecret) : value;
+  if (Array.isArray(value)) return walkList(value, parent, place);
+  return typeof value === 'object' && value !== null ? walkObject(value, parent, place) : value;
 }
 
-function walkList(list: readonly unknown[], parent: string | undefined, inSecret: boolean): readonly unknown[] {
+function walkList(list: readonly unknown[], parent: string | undefined, place: Place): readonly unknown[] {
   let copy: unknown[] | undefined;
   for (let i = 0; i < list.length; i++) {
-    const shown = walk(list[i], parent, inSecret);
+    const shown = walk(list[i], parent, place);
     if (shown !== list[i]) (copy ??= [...list])[i] = shown;
   }
   return copy ?? list;
 }
 
-function walkObject(value: object, parent: string | undefined, inSecret: boolean): object {
+function walkObject(value: object, parent: string | undefined, { above, inSecret }: Place): object {
   const fields = value as Readonly<Record<string, unknown>>;
   const object: WalkedObject = {
-    inSecret: inSecret || fields['kind'] === 'Secret',
+    above,
+    inner: { above: parent, inSecret: inSecret || fields['kind'] === 'Secret' },
     isKey: typeof fields['kty'] === 'string',
     isNamed: isNamedSecret(fields['key']) || isNamedSecret(fields['name']),
   };
@@ -124,9 +125,22 @@ function walkObject(value: object, parent: string | undefined, inSecret: boolean
   return Object.fromEntries(kept.map(([key, inner]) => [key, changed.has(key) ? changed.get(key) : inner]));
 }
 
+/** What surrounds a value, besides the field that has it. */
+interface Place {
+  /** The field with the object that has this field. */
+  readonly above: string | undefined;
+  /** True inside a Secret. */
+  readonly inSecret: boolean;
+}
+
+const NO_PLACE: Place = { above: undefined, inSecret: false };
+
 /** Properties of an object that decide whether its fields are secret. */
 interface WalkedObject {
-  readonly inSecret: boolean;
+  /** The field above the one with the object. */
+  readonly above: string | undefined;
+  /** The place of the values of its fields. */
+  readonly inner: Place;
   /** True for a JWK. */
   readonly isKey: boolean;
   /** True if the object has the name of a secret: headers and matchers have a name and a value side by side. */
@@ -138,18 +152,58 @@ function isNamedSecret(name: unknown): boolean {
 }
 
 function walkField(key: string, inner: unknown, parent: string | undefined, object: WalkedObject): unknown {
-  if (object.inSecret && COPIES.has(key)) return redactAll(inner);
+  if (object.inner.inSecret && COPIES.has(key)) return redactAll(inner);
   if (object.isKey && PRIVATE_JWK_MEMBERS.has(key)) return REDACTED;
-  const secrecy = secrecyOf(key, parent);
+  const secrecy = secrecyOf(key, parent, object.above);
   if (secrecy === 'keySet') return publicKeys(inner);
+  if (secrecy === 'header') return headerValues(inner);
   if (secrecy || (object.isNamed && VALUE_FIELDS.has(key)) || isSecretText(key, inner)) return redactAll(inner);
-  return walk(inner, key, object.inSecret);
+  return walk(inner, key, object.inner);
 }
 
 /** Values under the name of a secret are strings or templates; an object of settings has its own fields. */
 function isSecretText(key: string, inner: unknown): boolean {
   const isText = typeof inner === 'string' || (typeof inner === 'object' && inner !== null && 'text' in inner);
   return isText && isSecretName(key);
+}
+
+/** Parts of a header value that are no literal text: operators, templates that only read a value, and expressions of GraphQL resolvers. */
+const OPERATORS =
+  /(%[A-Z][A-Z0-9_]*(?:\([^()]*\))?(?::\d+)?%|\{\{-?\s*(?:(?:header|request_header|extraction|env|dynamic_metadata|host_metadata)\("[^"]*"\)|\w+(?:[./]\w+)*(?:\(\))?)\s*-?\}\}|\{\$[\w.[\]*:-]+\})/;
+
+/** Returns the value of a header that a resource adds: literal texts are hidden, operators and templates are not. */
+export function redactHeaderValue(value: string, hidden: string = REDACTED): string {
+  return value
+    .split(OPERATORS)
+    .map((part, i) => (i % 2 === 1 || part.trim() === '' ? part : hidden))
+    .join('');
+}
+
+/** Returns the literal texts of a header value, which {@link redactHeaderValue} hides. */
+function literalsOf(value: string): string[] {
+  return value.split(OPERATORS).filter((part, i) => i % 2 === 0 && part.trim() !== '');
+}
+
+/** Returns the literal texts of header values that {@link redact} hides in a resource, or in any part of one. */
+export function hiddenLiterals(value: unknown): ReadonlySet<string> {
+  const found = new Set<string>();
+  collectHidden(value, redact(value), found);
+  return found;
+}
+
+function collectHidden(value: unknown, shown: unknown, found: Set<string>): void {
+  if (typeof value === 'string' && value !== shown) for (const text of literalsOf(value)) found.add(text);
+  if (typeof value !== 'object' || value === null || typeof shown !== 'object' || shown === null) return;
+  for (const [key, inner] of Object.entries(value))
+    collectHidden(inner, (shown as Record<string, unknown>)[key], found);
+}
+
+/** Returns the values of headers, by name or in any other form, without their literal texts. Pseudo headers are parts of the request line. */
+function headerValues(value: unknown, name = ''): unknown {
+  if (typeof value === 'string') return name.startsWith(':') ? redactText(value) : redactHeaderValue(value);
+  if (Array.isArray(value)) return value.map((each) => headerValues(each));
+  if (typeof value !== 'object' || value === null) return redactAll(value);
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, headerValues(inner, key)]));
 }
 
 /** Returns a JWK, a JWK set or a PEM key without its private parts; any other value is hidden completely. */

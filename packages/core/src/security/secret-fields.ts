@@ -53,18 +53,21 @@ function secrecyByPlace(): NonNullable<typeof byPlace> {
     // The data of a Secret is identified by its kind: a ConfigMap has the same field.
     if (kind === 'Secret') continue;
     const names = path.filter((step) => step !== '[]' && step !== '*');
-    const parent = path.at(-2) === '*' ? '*' : (names.at(-2) ?? '');
+    // Below a key of a map, the name of the map counts.
+    const parent = `${path.at(-2) === '*' ? '*' : ''}${names.at(-2) ?? ''}`;
     const name = names.at(-1)!;
     places.set(name, (places.get(name) ?? new Map<string, Secrecy>()).set(parent, secrecy));
   }
   return places;
 }
 
-/** Returns the secrecy of the field `name` of the field `parent`; `undefined` if it may be shown. */
-export function secrecyOf(name: string, parent: string | undefined): Secrecy | undefined {
+/**
+ * Returns the secrecy of the field `name` of the field `parent`, which may be a key of the map `above`; `undefined` if it may be shown.
+ */
+export function secrecyOf(name: string, parent: string | undefined, above: string | undefined): Secrecy | undefined {
   byPlace ??= secrecyByPlace();
   const parents = byPlace.get(name);
-  return parents && (parents.get(parent ?? '') ?? parents.get('*'));
+  return parents && (parents.get(parent ?? '') ?? parents.get(`*${above ?? ''}`));
 }
 
 /** Returns true for fields, parameters and headers whose name marks the value as secret. */

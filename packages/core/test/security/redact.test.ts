@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { redact } from '../../src/index.ts';
+import { hiddenLiterals, redact } from '../../src/index.ts';
 import { containsSecrets } from '../../src/security/redact.ts';
 
 describe('redact', () => {
@@ -57,6 +57,58 @@ describe('redact', () => {
     const withPrivate = `${pem}\n-----BEGIN RSA PRIVATE KEY-----\nMARKER\n-----END RSA PRIVATE KEY-----\n`;
     expect(inline(withPrivate)).to.equal(`${pem}\n<redacted>\n`);
     expect(inline('-----BEGIN EC PRIVATE KEY-----\nMARKER')).to.equal('<redacted>');
+  });
+
+  it('hides the literal values of headers that a resource adds, whatever their names, and shows operators', () => {
+    const add = (value: string) => [{ header: { key: 'x-functions-key', value } }];
+    const resource = {
+      kind: 'VirtualService',
+      spec: {
+        virtualHost: {
+          options: {
+            headerManipulation: {
+              requestHeadersToAdd: add('MARKER'),
+              responseHeadersToAdd: add('MARKER %START_TIME(%s)% MARKER'),
+            },
+            stagedTransformations: {
+              regular: {
+                requestTransforms: [
+                  {
+                    requestTransformation: {
+                      transformationTemplate: {
+                        headers: { 'x-upstream-key': { text: 'MARKER{{ header("x-a") }}{{ "MARKER" }}' } },
+                        headersToAppend: [{ key: 'x-b', value: { text: 'MARKER' } }],
+                      },
+                    },
+                  },
+                ],
+              },
+            },
+          },
+        },
+      },
+    };
+    const text = JSON.stringify(redact(resource));
+    expect(text).to.not.contain('MARKER');
+    for (const kept of ['x-functions-key', '"<redacted>%START_TIME(%s)%<redacted>"', 'header(', '"key":"x-b"'])
+      expect(text).to.contain(kept);
+    expect(redact(redact(resource))).to.deep.equal(redact(resource));
+    const graphql = {
+      kind: 'GraphQLApi',
+      spec: {
+        executableSchema: { executor: { remote: { headers: { ':path': '/g', 'x-key': 'MARKER{$headers.x-a}' } } } },
+      },
+    };
+    expect(JSON.stringify(redact(graphql))).to.contain('":path":"/g","x-key":"<redacted>{$headers.x-a}"');
+    expect([...hiddenLiterals(graphql)]).to.deep.equal(['MARKER']);
+  });
+
+  it('hides values of the same name only where they are headers', () => {
+    for (const shown of [
+      { tokenSource: { headers: [{ header: 'x-a', prefix: 'T ' }] } },
+      { matchers: [{ headers: [{ name: 'x-a', value: 'b' }] }] },
+    ])
+      expect(redact(shown)).to.deep.equal(shown);
   });
 
   it('hides values beside the name of a header or parameter for credentials, templates included', () => {

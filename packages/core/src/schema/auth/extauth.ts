@@ -18,7 +18,7 @@ const httpService = f.block({
   request: f.group('The call.', {
     allowedHeaders: f.texts('Request headers to send to the server, besides `host` and `authorization`.'),
     allowedHeadersRegex: f.texts('RE2 expressions for request headers to send.'),
-    headersToAdd: f.map(f.text(), 'Headers added to the call.'),
+    headersToAdd: f.map(f.text(), 'Headers added to the call.', f.headerValue),
   }),
   response: f.group('The response.', {
     allowedUpstreamHeaders: f.texts('Headers of the auth response that replace request headers to the upstream.'),

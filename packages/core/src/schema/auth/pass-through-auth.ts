@@ -31,7 +31,7 @@ const http = f.block(f.required('url'), {
   tlsConfig,
   request: f.group('The call.', {
     allowedHeaders: f.texts('Request headers to send.'),
-    headersToAdd: f.map(f.text(), 'Headers to add.'),
+    headersToAdd: f.map(f.text(), 'Headers to add.', f.headerValue),
     passThroughState: f.flag('Sends the state of earlier steps.'),
     passThroughFilterMetadata: f.flag('Sends metadata.'),
     passThroughBody: f.flag('Sends the body.'),

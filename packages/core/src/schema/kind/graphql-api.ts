@@ -3,7 +3,7 @@ import * as f from '../field.ts';
 const rest = f.block({
   upstreamRef: f.ref('Upstream to call.'),
   request: f.group('The request.', {
-    headers: f.map(f.text(), 'Template by header, with `:method` and `:path`.'),
+    headers: f.map(f.text(), 'Template by header, with `:method` and `:path`.', f.headerValue),
     queryParams: f.map(f.text(), 'Template by query parameter.'),
     body: f.anything('Body; every string in it may be a template.'),
   }),
@@ -60,7 +60,7 @@ const executor = f.block(f.exclusive, {
   }),
   remote: f.group('Forwards queries to a GraphQL server.', {
     upstreamRef: f.ref('Upstream with the server.'),
-    headers: f.map(f.text(), 'Header values, with templates.'),
+    headers: f.map(f.text(), 'Header values, with templates.', f.headerValue),
     queryParams: f.map(f.text(), 'Query parameters, with templates.'),
     spanName: f.text('Name of the span of each request. Default: the name of the upstream.'),
     enableIntrospection: f.flag('Enables introspection of `schemaDefinition`. Extension of this gateway.'),

@@ -81,7 +81,7 @@ const openTelemetry = f.block({
   collector: f.group('The collector.', {
     endpoint: f.text('`host:port` for gRPC, or a URL for HTTP (path `/v1/logs` unless it has one).'),
     authority: f.text('`:authority` of the calls. Default: the address.'),
-    headers: f.anything('Headers of the calls: values by name.'),
+    headers: f.anything('Headers of the calls: values by name.', f.headerValue),
     insecure: f.flag('Calls `host:port` in plain text instead of TLS.'),
     sslConfig: f.anything('TLS to the collector, as `sslConfig` of an Upstream.'),
     timeout: f.duration('Timeout of a call.', { default: '5s' }),

@@ -264,7 +264,10 @@ const tcp = f.block({
     tunnelingConfig: f.group('Sends TCP through an HTTP CONNECT tunnel.', {
       hostname: f.text('Host and port of the CONNECT request.'),
       headersToAdd: f.groups('Headers of the CONNECT request.', {
-        header: f.group('The header.', { key: f.text('Header name.'), value: f.text('Its value.') }),
+        header: f.group('The header.', {
+          key: f.text('Header name.'),
+          value: f.text('Its value.', f.headerValue),
+        }),
         append: f.bool('Appends to existing headers with the same name instead of replacing them.', { default: true }),
       }),
     }),

@@ -6,7 +6,7 @@ const MIB = 1024 * 1024;
 const WINDOW = { minimum: 65535, maximum: 2147483647 } as const;
 
 const headerToAdd = f.block({
-  header: f.group('The header.', { key: f.text('Header name.'), value: f.text('Its value.') }),
+  header: f.group('The header.', { key: f.text('Header name.'), value: f.text('Its value.', f.headerValue) }),
   append: f.bool('True appends to existing values.', { default: true }),
 });
 

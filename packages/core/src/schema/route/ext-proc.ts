@@ -28,7 +28,10 @@ const grpcService = f.block({
     numRetries: f.count('Retries after the first attempt.', { default: 0 }),
   }),
   timeout: f.duration('Timeout of a call.'),
-  initialMetadata: f.groups('Metadata to send.', { key: f.text('Metadata key.'), value: f.text('Its value.') }),
+  initialMetadata: f.groups('Metadata to send.', {
+    key: f.text('Metadata key.'),
+    value: f.text('Its value.', f.headerValue),
+  }),
 });
 const rules = f.block({
   allowAllRouting: f.flag('Allows `host`, `:authority` and `:method`.'),

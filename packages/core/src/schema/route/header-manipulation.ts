@@ -2,7 +2,10 @@ import * as f from '../field.ts';
 
 const header = f.block({
   key: f.text('Header name. Names that begin with `:` and `Host` are rejected.'),
-  value: f.text('Value, sent as UTF-8; operators such as `%START_TIME%` are replaced, `%%` is a percent sign.'),
+  value: f.text(
+    'Value, sent as UTF-8; operators such as `%START_TIME%` are replaced, `%%` is a percent sign.',
+    f.headerValue,
+  ),
 });
 const append = f.bool('True appends a value; false replaces existing values.', { default: true });
 

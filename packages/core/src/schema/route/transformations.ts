@@ -30,10 +30,14 @@ const templateFields = f.block(f.oneOf(['body', 'passthrough', 'mergeExtractorsT
   ),
   ignoreErrorOnParse: f.flag('Treats a body that is not JSON as empty JSON. Default: it is rejected with 400.'),
   extractors: f.map(extractor, 'Values to extract from headers or the body, by name.'),
-  headers: f.map(template, 'Template by header; replaces all values, and an empty result removes the header.'),
+  headers: f.map(
+    template,
+    'Template by header; replaces all values, and an empty result removes the header.',
+    f.headerValue,
+  ),
   headersToAppend: f.groups('Headers to append; an empty result adds nothing.', {
     key: f.text('Header name.'),
-    value: template,
+    value: f.of(template, 'Template of its value.', f.headerValue),
   }),
   headersToRemove: f.texts('Headers to remove.'),
   body: f.of(template, 'Template of the new body.'),
