@@ -58,6 +58,7 @@ export type { StateHold } from './contract/states.ts';
 export { differingKeys, withChanges, type MapChanges } from './layered-map.ts';
 export { difference, type Difference } from './ranges.ts';
 export { isStale, noteSecrets, type SecretUse } from './contract/secret-use.ts';
+export { networkOf, readNetwork } from './contract/client-network.ts';
 export { plainAddress, protocolOf, type ClientConnection } from './contract/client-connection.ts';
 export { serviceSpecOf, typeWithFunctions, undeclaredFunctions } from './upstream/service-functions.ts';
 export { createLocalBucket, type LocalBucket } from './upstream/token-bucket.ts';

@@ -24,6 +24,8 @@ import type { Store } from './store/store.ts';
 
 /** Options of {@link rateLimit}: one limit (`requestsPerUnit`), or rules and descriptors as in resources. At least one limit is required. */
 export interface RateLimitOptions extends Partial<RateLimit> {
+  /** Bits of an IPv6 address that are counted as one client, 1 to 128. Default 64. */
+  readonly ipv6PrefixLength?: RateLimitServer['ipv6PrefixLength'];
   /** Requests per `unit`, an integer from 0 to 4294967295. */
   readonly requestsPerUnit?: number;
   /** Default `MINUTE`. */
@@ -62,6 +64,7 @@ const fields = {
   algorithm: f.fieldOf(f.RateLimit, 'algorithm'),
   burst: f.fieldOf(f.RateLimit, 'burst'),
   by: f.either(f.enumeration(['address', 'user']), f.block(f.required('header'), { header: f.text() })),
+  ipv6PrefixLength: f.fieldOf(f.RateLimitServer, 'ipv6PrefixLength'),
   basic: f.RateLimitBasic,
   rules: f.RateLimitRules,
   rateLimits: f.list(f.RateLimitActions),
@@ -139,8 +142,13 @@ function blockOf(options: RateLimitOptions, ref: ResourceRef): LimitBlock {
 
 /** The options as a RateLimitConfig, whose rules only match its own descriptors. */
 function scopeOf(options: RateLimitOptions, ref: ResourceRef): Scope {
-  const { headers = false, denyOnFail = false, requestTimeout } = options;
-  const server = { enableXRatelimitHeaders: headers, denyOnFail, ...(requestTimeout && { requestTimeout }) };
+  const { headers = false, denyOnFail = false, requestTimeout, ipv6PrefixLength } = options;
+  const server = {
+    enableXRatelimitHeaders: headers,
+    denyOnFail,
+    ...(requestTimeout && { requestTimeout }),
+    ...(ipv6PrefixLength !== undefined && { ipv6PrefixLength }),
+  };
   return {
     settings: { ...DEFAULT_SNAPSHOT_SETTINGS, ratelimitServer: server },
     virtualHost: {

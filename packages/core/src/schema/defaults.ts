@@ -6,6 +6,8 @@ export const DEFAULTS = {
   connectTimeout: '5s',
   /** `tcpProxySettings.idleTimeout` of a TCP gateway. */
   tcpIdleTimeout: '1h',
+  /** `ipv6PrefixLength` of `ratelimitServer`. */
+  ipv6PrefixLength: 64,
   /** `circuitBreakers.maxConnections` of an upstream. */
   maxConnections: 1024,
   /** `circuitBreakers.maxPendingRequests` of an upstream. */

@@ -1,8 +1,7 @@
-import type { AuthDenied, AuthMethodKind } from '@edge-gateway/core';
+import { networkOf, type AuthDenied, type AuthMethodKind } from '@edge-gateway/core';
 import type { BasicAuth } from '@edge-gateway/core/schema';
 import { configError } from '../error-codes.ts';
 import { basicCredentials } from '../request/basic-credentials.ts';
-import { networkOf } from '../request/client-slots.ts';
 import { bcryptCost, costOf, isBcrypt, unmatchable, type HashScheme, type StoredHash } from '../password/hash.ts';
 import type { Rejection } from '../password/threads.ts';
 import { createVerifier } from '../password/verifier.ts';

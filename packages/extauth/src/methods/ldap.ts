@@ -1,5 +1,6 @@
 import { ResultCodeError, SASL_MECHANISMS, type Client, type Entry } from 'ldapts';
 import {
+  networkOf,
   secretText,
   type AuthDecision,
   type AuthDenied,
@@ -13,7 +14,7 @@ import { configError } from '../error-codes.ts';
 import { createConnections } from '../ldap/connections.ts';
 import { canonicalName, escapeValue, userIdOf } from '../ldap/distinguished-name.ts';
 import { basicCredentials, type BasicCredentials } from '../request/basic-credentials.ts';
-import { createClientSlots, networkOf } from '../request/client-slots.ts';
+import { createClientSlots } from '../request/client-slots.ts';
 import { serverTls } from '../server/tls.ts';
 
 const CHALLENGE = ['www-authenticate', 'Basic realm=""'] as const;

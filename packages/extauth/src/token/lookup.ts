@@ -1,9 +1,9 @@
-import { isTrustedUrl, parseDuration, secretText, type Context, type ResourceRef } from '@edge-gateway/core';
+import { isTrustedUrl, networkOf, parseDuration, secretText, type Context, type ResourceRef } from '@edge-gateway/core';
 import { numericDate, type Claims } from '@edge-gateway/core/jwt';
 import type { AccessTokenValidation } from '@edge-gateway/core/schema';
 import { configError } from '../error-codes.ts';
 import { askJson } from '../server/ask.ts';
-import { createClientSlots, networkOf } from '../request/client-slots.ts';
+import { createClientSlots } from '../request/client-slots.ts';
 import { clientError, isServerFailure, SAFE_HEADER_BYTES } from '../chain/failure.ts';
 import { createRemembered } from './remembered.ts';
 import { jwtChecker } from './jwt-check.ts';

@@ -1,6 +1,5 @@
-import { isIP } from 'node:net';
 import type { IncomingMessage } from 'node:http';
-import { DEFAULTS, type Facts, type SnapshotSettings } from '@edge-gateway/core';
+import { DEFAULTS, networkOf, type Facts, type SnapshotSettings } from '@edge-gateway/core';
 import type { RouteOptions } from '@edge-gateway/core/schema';
 import type { DescribedRequest } from '../descriptor/request.ts';
 
@@ -11,6 +10,8 @@ const SOURCE_CLUSTER = 'gateway';
 export interface RequestPlace {
   /** In lower case; the header of verified users, which clients cannot choose. */
   readonly userIdHeader: string;
+  /** Bits of an IPv6 address that are one client. */
+  readonly ipv6Bits: number;
   /** Metadata of the route, by namespace. */
   readonly routeMetadata: Readonly<Record<string, unknown>> | undefined;
 }
@@ -21,7 +22,8 @@ export function requestPlace(
   settings: SnapshotSettings | undefined,
 ): RequestPlace {
   const userIdHeader = (settings?.extauth?.userIdHeader || DEFAULTS.userIdHeader).toLowerCase();
-  return { userIdHeader, routeMetadata: envoyMetadata };
+  const ipv6Bits = settings?.ratelimitServer?.ipv6PrefixLength ?? DEFAULTS.ipv6PrefixLength;
+  return { userIdHeader, ipv6Bits, routeMetadata: envoyMetadata };
 }
 
 /** A request as descriptors see it: with the changes of earlier concerns, and without what clients forge. */
@@ -37,9 +39,9 @@ export class LimitedRequest implements DescribedRequest {
     this.#place = place;
   }
 
-  get clientAddress(): string | undefined {
-    const { clientAddress } = this.#facts.connection;
-    return isIP(clientAddress) === 0 ? undefined : clientAddress;
+  /** Never `undefined`: a client whose address cannot be read must not be without limit. */
+  get clientAddress(): string {
+    return networkOf(this.#facts.connection.clientAddress, this.#place.ipv6Bits);
   }
 
   get destinationCluster(): string | undefined {

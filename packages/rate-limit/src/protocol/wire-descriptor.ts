@@ -1,4 +1,4 @@
-import { isSecretName } from '@edge-gateway/core';
+import { isSecretName, readNetwork } from '@edge-gateway/core';
 import { GENERIC_KEY, SET_MARKER, type Descriptor, type Entry } from '../descriptor/descriptor.ts';
 import { rateLimitError } from '../error-codes.ts';
 import type { Domain } from '../limiter.ts';
@@ -22,18 +22,23 @@ const MARKER = { key: GENERIC_KEY, value: SET_MARKER };
 /** Returns a descriptor that arrived. Throws `ERR_RATE_LIMIT_REQUEST` for limits with unknown units, and for refunds. */
 export function fromWireDescriptor(
   { entries = [], limit, hitsAddend, isNegativeHits }: WireDescriptor,
-  { domain, cost }: { readonly domain: Domain; readonly cost: number },
+  { domain, cost, ipv6Bits }: { readonly domain: Domain; readonly cost: number; readonly ipv6Bits: number },
 ): Descriptor {
   if (isNegativeHits) throw rateLimitError('ERR_RATE_LIMIT_REQUEST', 'is_negative_hits: refunds are not supported');
   const marker = domain === 'vendor.io' ? 1 : 0;
   const isSet = entries[marker]?.key === GENERIC_KEY && entries[marker].value === SET_MARKER;
   const kept = isSet ? entries.filter((_, i) => i !== marker) : entries;
   return {
-    entries: kept.map(({ key = '', value = '' }) => new WireEntry(key, value)),
+    entries: kept.map(({ key = '', value = '' }) => new WireEntry(key, valueOf(key, value, ipv6Bits))),
     isSet,
     limit: limit ? limitOf(limit) : undefined,
     cost: hitsAddend ? Math.min(hitsAddend.value ?? 0, Number.MAX_SAFE_INTEGER) : cost,
   };
+}
+
+/** Returns the network of a client address; any other value as it is. */
+function valueOf(key: string, value: string, ipv6Bits: number): string {
+  return key === 'remote_address' ? (readNetwork(value, ipv6Bits) ?? value) : value;
 }
 
 /** Only the key shows whether a value is a secret; it is read for values that are part of a counter. */

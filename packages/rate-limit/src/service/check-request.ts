@@ -18,7 +18,10 @@ export interface CheckedRequest {
 const DOMAINS: ReadonlySet<string> = new Set<Domain>(['custom', 'basic', 'vendor.io']);
 
 /** Returns the descriptors of a request that arrived. Throws `ERR_RATE_LIMIT_REQUEST` if it is invalid or too large. */
-export function checkedRequestOf({ domain = '', descriptors = [], hitsAddend = 0 }: WireRequest): CheckedRequest {
+export function checkedRequestOf(
+  { domain = '', descriptors = [], hitsAddend = 0 }: WireRequest,
+  ipv6Bits: number,
+): CheckedRequest {
   if (domain === '') throw invalid('domain must not be empty');
   if (descriptors.length === 0) throw invalid('descriptors must not be empty');
   if (descriptors.length > MAX_DESCRIPTORS) throw invalid(`more than ${MAX_DESCRIPTORS} descriptors`);
@@ -26,7 +29,7 @@ export function checkedRequestOf({ domain = '', descriptors = [], hitsAddend = 0
   for (const descriptor of descriptors) entries += descriptor.entries?.length ?? 0;
   if (entries > MAX_ENTRIES) throw invalid(`more than ${MAX_ENTRIES} entries`);
   const known = DOMAINS.has(domain) ? (domain as Domain) : undefined;
-  const wire = { domain: known ?? 'custom', cost: hitsAddend || 1 };
+  const wire = { domain: known ?? 'custom', cost: hitsAddend || 1, ipv6Bits };
   return { domain: known, descriptors: descriptors.map((each) => fromWireDescriptor(each, wire)) };
 }
 

@@ -1,4 +1,4 @@
-import type { Context } from '@edge-gateway/core';
+import { DEFAULTS, type Context } from '@edge-gateway/core';
 import { createDecisionStats } from '../concern/rule-stats.ts';
 import { embeddedLimiter } from '../embedded-limiter.ts';
 import { rateLimitError } from '../error-codes.ts';
@@ -55,6 +55,7 @@ export function createRateLimitService({
   const stats = createDecisionStats(metrics);
   let rules = NO_RULES;
   let limiter: Limiter = embeddedLimiter({ ruleSets: rules, store });
+  let ipv6Bits: number = DEFAULTS.ipv6PrefixLength;
   let active = 0;
 
   async function pending(
@@ -75,10 +76,11 @@ export function createRateLimitService({
   return {
     update(state) {
       rules = compile(state);
+      ipv6Bits = state.settings.ratelimitServer?.ipv6PrefixLength ?? DEFAULTS.ipv6PrefixLength;
       limiter = embeddedLimiter({ ruleSets: rules, store });
     },
     check(request, deadlineMs) {
-      const { domain, descriptors } = checkedRequestOf(request);
+      const { domain, descriptors } = checkedRequestOf(request, ipv6Bits);
       const done = (decision: Decision): WireResponse => {
         stats.count(decision);
         return checkResponseOf(decision, descriptors);

@@ -233,6 +233,10 @@ const server = f.block({
   denyOnFail: f.flag('True returns 500 if the server fails; false allows the request.'),
   enableXRatelimitHeaders: f.flag('Adds `x-ratelimit-*` to responses.'),
   rateLimitBeforeAuth: f.flag('Limits before the login, when users are not known yet.'),
+  ipv6PrefixLength: f.int(
+    'Extension of this gateway. Bits of an IPv6 address that are counted as one client, 1 to 128; 128 counts every address separately.',
+    { minimum: 1, maximum: 128, default: DEFAULTS.ipv6PrefixLength, ...f.addition },
+  ),
   grpcService: f.group('Connection to the server, over gRPC.', { authority: f.text('`:authority` of the calls.') }),
 });
 /** The rate limit server. */
