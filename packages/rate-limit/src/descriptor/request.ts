@@ -7,7 +7,7 @@ export interface DescribedRequest {
   header(name: string): string | undefined;
   /** Returns all values of a header, joined with `,`, for conditions. Default: `header`. */
   joinedHeader?(name: string): string | undefined;
-  /** Address of the client, without a port; `undefined` if it is not an IP address. */
+  /** Network of the client, `unknown` if its address cannot be read; `undefined` only without a client. */
   readonly clientAddress: string | undefined;
   /** Cluster of the route; `undefined` if it has none. */
   readonly destinationCluster: string | undefined;

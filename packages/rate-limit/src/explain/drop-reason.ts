@@ -22,9 +22,8 @@ export function dropReason(
   return all.length === 0 ? 'no actions' : undefined;
 }
 
-function absence({ requestHeaders, headerValueMatch, metadata, remoteAddress, ...rest }: RateLimitAction): string {
+function absence({ requestHeaders, headerValueMatch, metadata, ...rest }: RateLimitAction): string {
   if (requestHeaders) return `header ${requestHeaders.headerName?.toLowerCase()} is absent`;
-  if (remoteAddress) return 'the address of the client is not an IP address';
   if (rest.destinationCluster) return 'the route has no cluster';
   if (rest.sourceCluster) return 'the proxy has no cluster';
   if (metadata) {

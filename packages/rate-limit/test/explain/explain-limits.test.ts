@@ -83,13 +83,14 @@ describe('explainLimits', () => {
     });
   }
 
-  it('names metadata that is not a string, and an invalid address', () => {
+  it('names metadata that is not a string, and counts an invalid address', () => {
     const metadata = { descriptorKey: 'p', metadataKey: { key: 'm' }, source: 'ROUTE_ENTRY' } as const;
     const options = { envoyMetadata: { m: { n: 1 } } };
     const [descriptor] = explain({ hostOptions: actions({ metadata }), options })!.descriptors;
     expect(descriptor!.dropped).to.equal('metadata of m for p must be a string, but is of type object');
     const [unknown] = explain({ hostOptions: actions({ remoteAddress: {} }), clientAddress: 'unix' })!.descriptors;
-    expect(unknown!.dropped).to.equal('the address of the client is not an IP address');
+    expect(unknown!.dropped).to.equal(undefined);
+    expect(unknown!.entries).to.deep.equal([{ key: 'remote_address', value: 'unknown' }]);
   });
 
   it('redacts secrets, and shows none in counters', () => {
