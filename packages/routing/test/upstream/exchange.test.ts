@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { closeAll, gateway, get, rawUpstream, snapshotOf } from '../forward/harness.ts';
+import { closeAll, gateway, get, rawUpstream, snapshotOf, until } from '../forward/harness.ts';
 
 /** Responds with this many headers, `content-length` included. */
 const responding = (count: number) => {
@@ -25,5 +25,20 @@ describe('maxHeadersCount of upstreams', () => {
   it('can be more or less', async () => {
     expect(await statusOf(150, 150)).to.equal(200);
     expect(await statusOf(3, 2)).to.equal(502);
+  });
+});
+
+describe('maxStreamDuration of upstreams', () => {
+  afterEach(closeAll);
+
+  it('does not apply to an exchange that has ended', async () => {
+    const { port } = await responding(1);
+    const connectionConfig = { commonHttpProtocolOptions: { maxStreamDuration: '50ms' } };
+    const gw = await gateway({ upstream: snapshotOf(port, { spec: { connectionConfig } }) });
+    expect((await get(gw.url)).status).to.equal(200);
+    const endedAt = performance.now();
+    await until(() => performance.now() - endedAt > 100);
+    expect(gw.stat('upstream_rq_max_duration_reached')).to.equal(0);
+    expect(gw.stat('upstream_cx_active')).to.equal(1);
   });
 });
