@@ -12,6 +12,7 @@ import {
   type HeaderChange,
 } from '@edge-gateway/core';
 import type { Gzip } from '@edge-gateway/core/schema';
+import { changesOfBody } from '../http1/changed-body.ts';
 import { findHeader } from '../http1/flat-headers.ts';
 import { chooseEncoding } from './accept-encoding.ts';
 import { through } from './decode.ts';
@@ -134,13 +135,10 @@ function varyOf({ headers }: FilteredHead): HeaderChange[] {
 
 /** Changes of the head of a compressed response. A strong validator would name other bytes (RFC 9110 8.8.1). */
 function changesFor({ headers }: FilteredHead, encoding: Encoding): HeaderChange[] {
-  const etag = findHeader(headers, 'etag');
-  const isStrong = etag !== undefined && !etag.startsWith('W/');
   return [
     { op: 'set', name: 'content-encoding', value: encoding },
     { op: 'remove', name: 'content-length' },
-    { op: 'remove', name: 'accept-ranges' },
-    ...(isStrong ? [{ op: 'remove', name: 'etag' } as const] : []),
+    ...changesOfBody(headers),
   ];
 }
 

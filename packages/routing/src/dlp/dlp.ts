@@ -19,6 +19,7 @@ import type { Dlp, DlpListener } from '@edge-gateway/core/schema';
 import { decoderOf } from '../compress/decode.ts';
 import { routingError } from '../error-codes.ts';
 import type { RequestView } from '../format/record.ts';
+import { changesOfBody } from '../http1/changed-body.ts';
 import { findHeader } from '../http1/flat-headers.ts';
 import { RequestMessage } from '../transform/message.ts';
 import { ActionSet, type MaskedPlaces } from './action-set.ts';
@@ -118,15 +119,7 @@ function filter(head: FilteredHead, actions: ActionSet, { places, onFound }: Fil
   const decode = decoderOf(encoding);
   // A body that cannot be read cannot be masked.
   if (!decode) throw routingError('ERR_ROUTING_DLP_ENCODING');
-  const changes: HeaderChange[] = [
-    { op: 'remove', name: 'content-encoding' },
-    // They describe the body that is not sent.
-    { op: 'remove', name: 'content-md5' },
-    { op: 'remove', name: 'digest' },
-    { op: 'remove', name: 'content-digest' },
-    { op: 'remove', name: 'repr-digest' },
-    { op: 'remove', name: 'accept-ranges' },
-  ];
+  const changes: HeaderChange[] = [{ op: 'remove', name: 'content-encoding' }, ...changesOfBody(head.headers)];
   head.headers = applyHeaderChanges(head.headers, changes);
   const events = (findHeader(head.headers, 'content-type') ?? '').startsWith('text/event-stream');
   return {
