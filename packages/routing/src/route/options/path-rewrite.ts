@@ -50,7 +50,7 @@ export function rewritePath(path: string, matched: number, { prefix, regex }: Pa
 export function rewritePrefix(path: string, matched: number, replacement: string): string | undefined {
   const cut = replacement.indexOf('?');
   if (cut >= 0) {
-    const moved = rewritePrefix(path, matched, replacement.slice(0, cut) || '/');
+    const moved = rewritePrefix(path, matched, replacement.slice(0, cut));
     return moved === undefined ? undefined : withQuery(moved, replacement.slice(cut + 1));
   }
   const rest = path.slice(matched);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Concern, Listener, Route, VirtualHost } from '@edge-gateway/core';
 import { served, type Served } from '../../served.ts';
-import { directOf } from '../../snapshots.ts';
+import { directOf, routeOf } from '../../snapshots.ts';
 
 /** Policies that allow everything: only where they are counts here. */
 const CONCERNS: readonly Concern[] = (['rbac', 'extauth', 'jwt'] as const).map((option) => ({
@@ -81,12 +81,25 @@ describe('paths that upstreams may read differently', () => {
   for (const [title, parts] of [
     ['without policies', { routes: routes({}) }],
     ['with one policy for all paths', { routes: routes({}), host: GUARD }],
+    ['with a policy that the longer path disables', { routes: routes({ rbac: { disable: true } }), host: GUARD }],
     ['with a policy of the shorter path only', { routes: routes({}, GUARD) }],
   ] as const)
     it(`are served ${title}`, async () => {
       await serve(parts);
       expect(await statuses(AMBIGUOUS)).to.deep.equal(AMBIGUOUS.map(() => 200));
     });
+
+  it('reach the upstream as they were sent if no other policy applies', async () => {
+    await serve({ routes: [routes(GUARD)[0]!, routeOf()] });
+    for (const path of ['/shop;color=red?x=1', '/a%2Fb', '/shop//cart'])
+      expect(await gateway!.seen(path)).to.include({ url: path });
+  });
+
+  it('are compared with their query', async () => {
+    const matchers = [{ prefix: '/admin', queryParameters: [{ name: 'x', value: '1' }] }];
+    await serve({ routes: [directOf('admin', { name: 'admin', matchers, options: GUARD }), routes({})[1]!] });
+    expect(await statuses(['/;/admin?x=1', '/;/admin?x=2'])).to.deep.equal([400, 200]);
+  });
 
   it('are rejected beside headers in two spellings, where policies depend on the path', async () => {
     const both = { 'x-team': 'a', x_team: 'b' };
