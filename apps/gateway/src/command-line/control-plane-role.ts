@@ -31,6 +31,8 @@ export interface ControlPlaneSettings extends SourceSettings, ListeningSettings,
   readonly xdsTlsKey?: string;
   /** PEM file with the CA certificates for client certificates of proxies. Default: no client certificate is required. */
   readonly xdsTlsClientCa?: string;
+  /** Clients on other machines that receive secrets over TLS: those with a verified certificate, or any. */
+  readonly xdsSecrets: 'verified' | 'any';
   /** Names of which the client certificate of each proxy must have one. Default: only certificates that name proxies are bound to them. */
   readonly xdsClientNames?: readonly ClientName[];
   /** Host of Node proxies with the same listeners, to which Envoys hand over what they cannot express. */
@@ -99,6 +101,13 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
     ),
     flags.option('--xds-tls-key <file>', 'PEM file with the private key of the certificate'),
     flags.option('--xds-tls-client-ca <file>', 'PEM file with the CA certificates for client certificates of proxies'),
+    flags
+      .option(
+        '--xds-secrets <clients>',
+        'clients on other machines that receive secrets over TLS: verified by --xds-tls-client-ca, or any',
+      )
+      .choices(['verified', 'any'])
+      .default('verified'),
     flags
       .option(
         '--xds-client-names <names>',

@@ -120,7 +120,7 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
     warnOfLostVersions(controlPlane.state, log.get('config'));
     listening = await listen(server, settings, tls.current);
     const { xdsAddress: address } = settings;
-    const exposed = exposedXds(address, tls.current);
+    const exposed = exposedXds(address, tls.current, settings.xdsSecrets === 'any');
     if (exposed !== undefined) log.get('main').warn({ address, port: listening.port }, exposed);
     const calls = {
       callUpstream: upstreams.callUpstream,
@@ -179,11 +179,11 @@ function publishStates(controlPlane: ControlPlane, server: DiscoveryServer): voi
 
 async function listen(
   server: DiscoveryServer,
-  { xdsAddress: address, xdsPort: port, xdsClientNames: clientNames }: ControlPlaneSettings,
+  { xdsAddress: address, xdsPort: port, xdsClientNames: clientNames, xdsSecrets }: ControlPlaneSettings,
   tls: ReturnType<typeof readServerTls>,
 ): ReturnType<DiscoveryServer['listen']> {
   try {
-    return await server.listen({ address, port, tls, clientNames });
+    return await server.listen({ address, port, tls, clientNames, anonymousSecrets: xdsSecrets === 'any' });
   } catch (cause) {
     const remedy = `${XDS_PORT.flag} N (0 picks a free port)`;
     throw portError({ port, address, what: XDS_PORT.what, remedy, addressRemedy: '--xds-address', cause });

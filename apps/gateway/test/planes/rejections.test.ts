@@ -38,7 +38,8 @@ describe('what a proxy rejects', () => {
   it('appears in the status of the resource, in the problems and in the list of proxies until it is fixed', async () => {
     writeFileSync(join(dir, 'a.yaml'), direct('bad'));
     const ports = { xdsPort: 0, statsPort: 0, devAdminPort: 0, httpPort: 8080, httpsPort: 8443 };
-    role = await startControlPlane({ ...BASE, ...VALIDATION, ...ports, config: dir, xdsAddress: '127.0.0.1' }, PROCESS);
+    const xds = { xdsAddress: '127.0.0.1', xdsSecrets: 'verified' } as const;
+    role = await startControlPlane({ ...BASE, ...VALIDATION, ...ports, ...xds, config: dir }, PROCESS);
     const { xdsPort, statsPort } = role.facts as { xdsPort: number; statsPort: number };
     const get = async (path: string) => (await fetch(`http://127.0.0.1:${statsPort}${path}`)).json() as Promise<any>;
     const resource = 'listener-::-8080/gw-system.direct';

@@ -11,7 +11,10 @@ describe('the warning of an exposed port for proxies', () => {
     });
 
     it(`names what anyone can read without client certificates on ${address}`, () => {
-      expect(exposedXds(address, {})).to.contain('with its secrets').and.to.contain('--xds-tls-client-ca');
+      expect(exposedXds(address, {})).to.contain('secrets are not sent').and.to.contain('--xds-tls-client-ca');
+      expect(exposedXds(address, {}, true))
+        .to.contain('with its secrets')
+        .and.to.contain('--xds-tls-client-ca');
     });
 
     it(`is not needed with client certificates on ${address}`, () => {

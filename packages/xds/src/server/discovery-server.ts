@@ -64,13 +64,15 @@ export interface DiscoveryAddress {
   readonly address: string;
   /** 0 is any free port. */
   readonly port: number;
-  /** Default: plain text; secrets are then sent only to clients on the same machine. */
+  /** Default: plain text. Secrets are sent to other machines only with `clientCa`, see `anonymousSecrets`. */
   readonly tls?: ServerTls | undefined;
   /**
    * Names of which each client certificate must have one for its proxy; they require `tls.clientCa`. Default: certificates with a name
    * `spiffe://<any>/ns/<namespace>/proxy/<name>` allow the proxies that they name, and all others any proxy.
    */
   readonly clientNames?: readonly ClientName[] | undefined;
+  /** True sends secrets over TLS also to other machines whose clients have no certificate, when there is no `tls.clientCa`. Default false. */
+  readonly anonymousSecrets?: boolean | undefined;
 }
 
 /** Sends states to proxies over aggregated discovery (ADS). */
@@ -92,12 +94,13 @@ type Call = ServerDuplexStream<DeltaRequest | WorldRequest, PreparedResponse>;
 /** How a stream is served. */
 interface Served {
   readonly isWorld: boolean;
-  readonly isTls: boolean;
+  /** True if secrets may be sent to other machines. */
+  readonly sendsSecrets: boolean;
   readonly authorize: AuthorizeNode;
 }
 
 /** A stream whose node is known. */
-interface Opened extends Pick<Served, 'isWorld' | 'isTls'> {
+interface Opened extends Pick<Served, 'isWorld' | 'sendsSecrets'> {
   readonly identity: NodeIdentity;
 }
 
@@ -139,7 +142,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
     if (--known.streams === 0 && !states?.has(proxy)) byProxy.delete(proxy);
   }
 
-  function open(call: Call, { identity, isWorld, isTls }: Opened): NodeStream {
+  function open(call: Call, { identity, isWorld, sendsSecrets }: Opened): NodeStream {
     const { id: node, proxy, namespace } = identity;
     const own = gatewayNamespace();
     // It is served: the bootstrap configuration of an Envoy may contain any namespace, which has no effect there.
@@ -154,7 +157,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
       translations,
       resources: resourcesOf(proxy),
       now,
-      isPrivate: isTls || isLoopbackPeer(call),
+      isPrivate: sendsSecrets || isLoopbackPeer(call),
       write: writerOf(call),
       onAnswer(rejected) {
         counted[rejected ? 'rejected' : 'accepted'].value++;
@@ -170,7 +173,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
     return stream;
   }
 
-  function serve(call: Call, { isWorld, isTls, authorize }: Served): void {
+  function serve(call: Call, { isWorld, sendsSecrets, authorize }: Served): void {
     let stream: NodeStream | undefined;
     const close = (): void => {
       if (!stream || !streams.delete(stream)) return;
@@ -191,7 +194,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
           if (streams.size >= maxNodes) return fail(status.RESOURCE_EXHAUSTED, `more than ${maxNodes} proxies`);
           const identity = identityOf(request.node);
           authorize(call, identity);
-          stream = open(call, { identity, isWorld, isTls });
+          stream = open(call, { identity, isWorld, sendsSecrets });
         } else checkSameNode(stream.identity, request.node);
         if (isWorld) stream.receiveWorld(request as WorldRequest);
         else stream.receiveDelta(request as DeltaRequest);
@@ -221,7 +224,8 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
       ),
     async listen(at) {
       const authorize = createNodeAuthorization(at);
-      const served = { isTls: at.tls !== undefined, authorize };
+      const sendsSecrets = at.tls !== undefined && (at.tls.clientCa !== undefined || at.anonymousSecrets === true);
+      const served = { sendsSecrets, authorize };
       const implementation = {
         DeltaAggregatedResources: (call: Call) => serve(call, { ...served, isWorld: false }),
         StreamAggregatedResources: (call: Call) => serve(call, { ...served, isWorld: true }),

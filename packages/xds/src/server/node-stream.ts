@@ -266,7 +266,9 @@ export class NodeStream {
     const translation = this.#parts.translations.find(({ types }) => types.includes(type));
     if (!translation) return undefined;
     if (translation.confidential.has(type) && !this.#parts.isPrivate)
-      throw new RejectedSubscription('secrets are sent only over TLS or loopback: enable TLS on the control plane');
+      throw new RejectedSubscription(
+        'secrets are sent only to proxies with a client certificate, or on loopback: enable TLS with a client CA on the control plane',
+      );
     const subscription: Subscription = {
       type,
       translation,

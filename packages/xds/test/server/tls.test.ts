@@ -42,8 +42,8 @@ describe('the connection between the planes', () => {
     await states.close();
   });
 
-  async function start(tls?: ServerTls, address = '127.0.0.1') {
-    const server = await startServer({}, { address, tls });
+  async function start(tls?: ServerTls, address = '127.0.0.1', anonymousSecrets = false) {
+    const server = await startServer({}, { address, tls, anonymousSecrets });
     closing.push(server.close);
     server.publish(states.current());
     return server;
@@ -114,7 +114,7 @@ describe('the connection between the planes', () => {
     await until(proxy.isServed, 'the state');
   });
 
-  it('sends secrets to other machines over TLS only', async function () {
+  it('sends secrets to other machines only if their certificates are verified, or if that is asked for', async function () {
     const address = Object.values(networkInterfaces())
       .flatMap((each) => each ?? [])
       .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
@@ -122,11 +122,18 @@ describe('the connection between the planes', () => {
     const plain = await start(undefined, address);
     const refused = connect(plain.port, undefined, address);
     await until(() => refused.reasons.length > 0, 'a failure');
-    expect(refused.reasons[0]).to.contain('secrets are sent only over TLS or loopback');
+    expect(refused.reasons[0]).to.contain('secrets are sent only to proxies with a client certificate');
     expect(refused.applied).to.deep.equal([]);
-    const secured = await start(serverTls(first), address);
-    const accepted = connect(secured.port, () => ({ ...clientTls(first), serverName: 'localhost' }), address);
-    await until(accepted.isServed, 'the state');
+    const to = (own?: Certificates) => () => ({ ...clientTls(first, own), serverName: 'localhost' });
+    const anonymous = await start(serverTls(first), address);
+    const unknown = connect(anonymous.port, to(), address);
+    await until(() => unknown.reasons.length > 0, 'a failure');
+    expect(unknown.reasons[0]).to.contain('secrets are sent only to proxies with a client certificate');
+    expect(unknown.applied).to.deep.equal([]);
+    const verifying = await start(serverTls(first, second), address);
+    await until(connect(verifying.port, to(second), address).isServed, 'the state');
+    const open = await start(serverTls(first), address, true);
+    await until(connect(open.port, to(), address).isServed, 'the state');
   });
 
   it('sends secrets to this machine in plain text, as a separate type', async () => {
