@@ -56,7 +56,7 @@ const MAX_TEXTS = 50;
 export function validateAdmission(request: AdmissionRequest, target: AdmissionTarget): Admission {
   const settings = target.settings();
   if (!settings || settings.serverEnabled === false) return SKIPPED;
-  const change = changeOf(request, target);
+  const change = changeOf(request, target, settings);
   if (!change) return SKIPPED;
   const preview = target.preview(change);
   if (!preview) throw new NotReadyError('the control plane has no configuration yet');
@@ -64,7 +64,12 @@ export function validateAdmission(request: AdmissionRequest, target: AdmissionTa
 }
 
 /** Returns what the request changes for the control plane; `undefined` if it changes nothing. */
-function changeOf(request: AdmissionRequest, { isWatched, namespaces }: AdmissionTarget): SourceChange | undefined {
+function changeOf(
+  request: AdmissionRequest,
+  { isWatched, namespaces }: AdmissionTarget,
+  { allowSkipValidation = false }: ValidationSettings,
+): SourceChange | undefined {
+  const isSkipped = (of: ClusterObject | undefined): boolean => allowSkipValidation && asksToSkip(of);
   if (isNamespaceRequest(request)) {
     const isChecked = namespaces && !isSkipped(request.object ?? request.oldObject);
     return isChecked ? namespaceRemoval(request, namespaces) : undefined;
@@ -97,7 +102,7 @@ function identityOf({ name, namespace }: AdmissionRequest): ClusterObject | unde
   return name ? { metadata: { name, ...(namespace && { namespace }) } } : undefined;
 }
 
-function isSkipped(object: ClusterObject | undefined): boolean {
+function asksToSkip(object: ClusterObject | undefined): boolean {
   return object?.metadata.annotations?.[SKIP_ANNOTATION] === 'true';
 }
 

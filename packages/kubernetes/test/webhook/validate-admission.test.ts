@@ -124,6 +124,18 @@ describe('validateAdmission', () => {
     expect(validate(admission('CREATE', annotated)).allowed).to.equal(false);
   });
 
+  it('obeys the annotation that skips validation only where the Settings allow it', async () => {
+    await start(upstream('a'));
+    const wrong = virtualService('web', ['a'], 'two words');
+    const annotated = admission(
+      'CREATE',
+      withMetadata(wrong, { annotations: { 'gateway.vendor.io/skip_validation': 'true' } }),
+    );
+    expect(validate(annotated).outcome).to.equal('rejected');
+    expect(validate(annotated, { ...STRICT, allowSkipValidation: false }).outcome).to.equal('rejected');
+    expect(validate(annotated, { ...STRICT, allowSkipValidation: true }).outcome).to.equal('skipped');
+  });
+
   it('rejects the deletion of an object that the review only names', async () => {
     await start(upstream('a'), virtualService('web', ['a']));
     const { oldObject: _, ...named } = admission('DELETE', upstream('a'));
@@ -185,7 +197,10 @@ describe('validateAdmission', () => {
       'Secret that is created': admission('CREATE', secret as unknown as TestObject),
       connect: { ...admission('CREATE', wrong), operation: 'CONNECT' as const },
     })) {
-      expect(validate(request, STRICTEST), what).to.deep.equal({ outcome: 'skipped', allowed: true });
+      expect(validate(request, { ...STRICTEST, allowSkipValidation: true }), what).to.deep.equal({
+        outcome: 'skipped',
+        allowed: true,
+      });
     }
     expect(previews).to.equal(0);
   });
@@ -231,7 +246,7 @@ describe('validateAdmission', () => {
       );
     const decide = (asked: AdmissionRequest): Admission =>
       validateAdmission(asked, {
-        settings: () => STRICTEST,
+        settings: () => ({ ...STRICTEST, allowSkipValidation: true }),
         isWatched: () => true,
         preview: (change) => cluster.controlPlane.preview(change),
         namespaces: {

@@ -17,6 +17,10 @@ const validation = f.block({
   ),
   allowWarnings: f.bool('Admits changes that cause warnings.', { default: true, ...WEBHOOK }),
   serverEnabled: f.bool('Validates changes. False: all are admitted.', { default: true, ...WEBHOOK }),
+  allowSkipValidation: f.flag(
+    'Extension of this gateway. Admits objects with the annotation `gateway.vendor.io/skip_validation` without validation. False ignores the annotation: everybody who may write an object may set it.',
+    { ...WEBHOOK, ...f.addition },
+  ),
   proxyValidationServerAddr: f.text('Deprecated; address of the server.', IN_PROCESS),
   validationWebhookTlsCert: f.text(
     'File with the certificate of the webhook, as PEM. If it does not exist when the control plane starts, the control plane makes its own.',
