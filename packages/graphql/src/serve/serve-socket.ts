@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { factsOf, GatewayError, parseJson } from '@edge-gateway/core';
+import { factsOf, GatewayError, parseJson, startTimer, type Facts } from '@edge-gateway/core';
 import { GraphQLError, parse } from 'graphql';
 import { CloseCode, makeServer, type Server, type SubscribePayload } from 'graphql-ws';
 import type { WebSocket } from 'ws';
@@ -64,6 +64,7 @@ export function serveSocket(webSocket: WebSocket, req: IncomingMessage, parts: S
     onError: (_context, _id, _payload, errors) => errors.flatMap(formatted),
   });
   attach(webSocket, server, limits, () => departing);
+  closeAtExpiry(webSocket, req);
   const depart = (): void => {
     departing = true;
     leave();
@@ -128,6 +129,22 @@ function attach(webSocket: WebSocket, server: Server<unknown>, limits: Limits, i
 function send(webSocket: WebSocket, data: string, maxWaiting: number): Promise<void> {
   if (webSocket.bufferedAmount > maxWaiting) webSocket.terminate();
   return new Promise((resolve, reject) => webSocket.send(data, (error) => (error ? reject(error) : resolve())));
+}
+
+/** Closes a WebSocket when the token expires that its upgrade was authenticated with. */
+function closeAtExpiry(webSocket: WebSocket, req: IncomingMessage): void {
+  const expires = expiryOf(factsOf(req));
+  if (expires === undefined) return;
+  const timer = startTimer(() => webSocket.close(CloseCode.Forbidden, 'The token has expired.'), expires - Date.now());
+  webSocket.once('close', () => clearTimeout(timer));
+}
+
+/** Returns when the first of the verified tokens expires, in milliseconds. */
+function expiryOf({ identity, claims }: Facts): number | undefined {
+  const times = [identity?.claims['exp'], ...Array.from(claims.values(), ({ exp }) => exp)].filter(
+    (each): each is number => typeof each === 'number',
+  );
+  return times.length > 0 ? Math.min(...times) * 1000 : undefined;
 }
 
 class RequestErrors extends Error {
