@@ -88,7 +88,9 @@ const concern: Concern<OidcOptions> = {
     });
     // The cookie of `req.session` is the application's own.
     const hidden = ownCookies({ session, inStore: store !== undefined, id });
+    const warnOnce = createMountWarning(block, context);
     const handler: Handler = function oidcHandler(req, _res, next) {
+      warnOnce(req);
       authorize(method, req, { issuer: block.issuerUrl ?? '', hidden, pages: context.pages }).then(next, next);
     };
     handler.close = () => method.close?.();
@@ -112,6 +114,23 @@ const middleware = asMiddleware(concern, {
  */
 export function oidc(options: OidcOptions & MiddlewareOptions, context: Context = createContext()): Handler {
   return middleware(options, context);
+}
+
+/** Returns a function that warns once if the login is mounted below a path that the callback is not below. */
+function createMountWarning(block: Omit<OidcOptions, 'session'>, context: Context): (req: IncomingMessage) => void {
+  const { appUrl = '', callbackPath = '', parseCallbackPathAsRegex } = block;
+  const callback = (URL.parse(appUrl)?.pathname ?? '').replace(/\/+$/, '') + callbackPath;
+  let isDone = parseCallbackPathAsRegex === true;
+  return (req) => {
+    if (isDone) return;
+    // Express sets it.
+    const { baseUrl = '' } = req as IncomingMessage & { baseUrl?: string };
+    if (baseUrl === '' || callback === baseUrl || callback.startsWith(`${baseUrl}/`)) return;
+    isDone = true;
+    context.log
+      .get('ext_authz')
+      .warn({ mounted: baseUrl, callback }, 'the callback of the login is outside the path at which it is mounted');
+  };
 }
 
 /** Separates the store from the block. Throws `ERR_OIDC_CONFIG` if they contradict each other. */

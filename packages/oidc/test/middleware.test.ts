@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import express from 'express';
 import session from 'express-session';
-import { GatewayError } from '@edge-gateway/core';
+import { createContext, createLoggers, GatewayError } from '@edge-gateway/core';
 import { oidc, type OidcOptions } from '../src/index.ts';
 import { createBrowser } from './parts/browser.ts';
 import { startWorld } from './parts/world.ts';
@@ -64,6 +64,44 @@ describe('oidc() in your own server', () => {
     } finally {
       await world.close();
     }
+  });
+
+  for (const [mounted, callbackPath, appPath, warns] of [
+    ['/office', '/callback', '', true],
+    ['/office', '/office/callback', '', false],
+    ['/office', '/callback', '/office', false],
+    ['/', '/callback', '', false],
+  ] as const) {
+    it(`${warns ? 'warns once' : 'does not warn'} if mounted at ${mounted} with the callback ${appPath}${callbackPath}`, async () => {
+      const world = await startWorld();
+      try {
+        const lines: Record<string, unknown>[] = [];
+        const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
+        const app = express();
+        const more = { callbackPath, appUrl: world.site.url + appPath };
+        app.use(mounted, oidc(world.options(more), createContext({ log: createLoggers({ destination }) })));
+        world.site.listen(app);
+        for (let i = 0; i < 2; i++)
+          expect((await createBrowser().send(`${world.site.url}${mounted}`)).status).to.equal(302);
+        const warnings = lines.filter(({ msg }) => String(msg).includes('is mounted'));
+        expect(warnings.length).to.equal(warns ? 1 : 0);
+        if (warns) expect(warnings[0]).to.include({ mounted: '/office', callback: '/callback' });
+      } finally {
+        await world.close();
+      }
+    });
+  }
+
+  it('accepts a provider with a private http URL with a warning, and no public one', () => {
+    const lines: string[] = [];
+    const context = createContext({ log: createLoggers({ destination: { write: (line) => void lines.push(line) } }) });
+    const options = { clientId: 'a', clientSecret: 'b', appUrl: 'https://app.example', callbackPath: '/callback' };
+    for (const issuerUrl of ['http://dex.gw-system.svc.cluster.local:32000/', 'http://dex:5556', 'http://10.1.2.3/'])
+      oidc({ ...options, issuerUrl }, context);
+    expect(lines.filter((line) => line.includes('unencrypted')).length).to.equal(3);
+    expect(() => oidc({ ...options, issuerUrl: 'http://id.example.com' }, context)).to.throw(
+      'issuerUrl must use https',
+    );
   });
 
   describe('in req.session', () => {

@@ -1,9 +1,13 @@
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
+/** Names of one label or within a cluster, and addresses of RFC 1918 and RFC 4193. */
+const PRIVATE =
+  /^(?:[^.:[\]]+|.+\.svc|.+\.cluster\.local|10(?:\.\d+){3}|192\.168(?:\.\d+){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d+){2}|\[f[cd][\da-f]{2}:.*\])$/;
+
 /** Options of {@link isTrustedUrl}. */
 export interface UrlTrust {
-  /** True if the resource allows plain HTTP to other machines. Default: false. */
-  readonly allowHttp?: boolean | undefined;
+  /** True if the resource allows plain HTTP to other machines, `private` for those with private names and addresses. Default: false. */
+  readonly allowHttp?: boolean | 'private' | undefined;
 }
 
 /**
@@ -13,7 +17,13 @@ export interface UrlTrust {
 export function isTrustedUrl(text: string, { allowHttp = false }: UrlTrust = {}): boolean {
   const url = URL.parse(text);
   if (!url || url.username || url.password) return false;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && (allowHttp || LOOPBACK.test(url.hostname)));
+  if (url.protocol !== 'http:') return url.protocol === 'https:';
+  return allowHttp === true || LOOPBACK.test(url.hostname) || (allowHttp === 'private' && PRIVATE.test(url.hostname));
+}
+
+/** Returns true for an HTTP address of another machine with a private name or address. */
+export function isPrivateHttpUrl(text: string): boolean {
+  return !isTrustedUrl(text) && isTrustedUrl(text, { allowHttp: 'private' });
 }
 
 /** Returns true for an address on this machine. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isLoopbackUrl, isTrustedUrl } from '../../src/security/trusted-url.ts';
+import { isLoopbackUrl, isPrivateHttpUrl, isTrustedUrl } from '../../src/security/trusted-url.ts';
 
 describe('a trusted URL', () => {
   const cases: readonly (readonly [string, boolean, boolean])[] = [
@@ -23,6 +23,33 @@ describe('a trusted URL', () => {
     it(`${url || '(empty)'}: ${trusted}, with allowHttp ${withHttp}`, () => {
       expect(isTrustedUrl(url)).to.equal(trusted);
       expect(isTrustedUrl(url, { allowHttp: true })).to.equal(withHttp);
+    });
+  }
+
+  for (const [host, isPrivate] of [
+    ['dex', true],
+    ['dex.gw-system.svc.cluster.local:32000', true],
+    ['dex.gw-system.svc', true],
+    ['10.1.2.3', true],
+    ['192.168.0.1:80', true],
+    ['172.16.0.1', true],
+    ['172.31.255.255', true],
+    ['[fd00::1]', true],
+    ['172.32.0.1', false],
+    ['172.15.0.1', false],
+    ['11.0.0.1', false],
+    ['192.169.0.1', false],
+    ['[fe80::1]', false],
+    ['[2001:db8::1]', false],
+    ['id.example.com', false],
+    ['10.0.0.1.example.com', false],
+    ['svc.example.com', false],
+    ['127.0.0.1', false],
+  ] as const) {
+    it(`over http to a private host: ${host} ${isPrivate}`, () => {
+      expect(isPrivateHttpUrl(`http://${host}/`)).to.equal(isPrivate);
+      expect(isPrivateHttpUrl(`https://${host}/`)).to.equal(false);
+      expect(isTrustedUrl(`http://${host}/`), 'by default').to.equal(host === '127.0.0.1');
     });
   }
 

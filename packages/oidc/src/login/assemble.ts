@@ -1,7 +1,7 @@
 import type { AuthMethod, Logger } from '@edge-gateway/core';
 import { azureGroups } from '../groups/azure-groups.ts';
 import { createProviderClient } from '../provider/client.ts';
-import { configuredProvider } from '../provider/configured-provider.ts';
+import { configuredProvider, trustOf } from '../provider/configured-provider.ts';
 import { createVerifier } from '../provider/verify.ts';
 import { createSessionStorage, renewalOf } from '../session/create-storage.ts';
 import { createExpiringMap } from '../session/expiring.ts';
@@ -34,7 +34,7 @@ export function assemble(parts: LoginParts): AuthMethod {
       clientId: settings.clientId,
       authentication: settings.credentials.authentication,
       provider,
-      trust: { allowHttp: block.allowHttp },
+      trust: trustOf(parts),
       now,
     }),
     storage,

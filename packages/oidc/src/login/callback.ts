@@ -29,7 +29,18 @@ export async function callback(login: Login, request: AuthRequest): Promise<Auth
   if (login.used.get(bound.cookieName)) return failed('the state was already used', target);
   login.used.set(bound.cookieName, true);
   const sent = { url, state, attempt: bound };
+  if (!url.searchParams.has('code') && !url.searchParams.has('error'))
+    return failed('the response has no code', target);
+  if (!(await isFromIssuer(login, url.searchParams.get('iss'))))
+    return failed('the response names another issuer', target);
   return finish(login, request, sent).catch((error: unknown) => unfinished(login, error, { request, attempt: bound }));
+}
+
+/** RFC 9207: returns false for a response of another provider, as in a mix-up attack. An unavailable provider is reported later. */
+async function isFromIssuer({ openid, provider }: Login, iss: string | null): Promise<boolean> {
+  const metadata = openid ? await provider.metadata().catch(() => undefined) : undefined;
+  if (!metadata) return true;
+  return iss === null ? !metadata.authorization_response_iss_parameter_supported : iss === metadata.issuer;
 }
 
 interface Callback {

@@ -1,4 +1,4 @@
-import { escapeHtml, SWITCH_ACCOUNT, type AuthDenied, type AuthRequest } from '@edge-gateway/core';
+import { escapeHtml, keyedDigest, SWITCH_ACCOUNT, type AuthDenied, type AuthRequest } from '@edge-gateway/core';
 import { rethrowUnavailableStore } from '../error-codes.ts';
 import { beginSwitch } from '../login/begin.ts';
 import { cannotFollowLogin } from '../login/error-response.ts';
@@ -14,16 +14,17 @@ const METHODS = new Set(['GET', 'HEAD', 'POST']);
 /**
  * Logs out: removes the session, revokes its tokens, ends the session at the provider, and redirects to `afterLogoutUrl`.
  * Throws `ERR_OIDC_STORE_UNAVAILABLE` if the store is unavailable: the cookie stays, so that the logout can be repeated.
- * If another site caused the request, a page asks first, so that a link or an image logs nobody out.
+ * If another site may have caused the request, a page asks first, so that a link or an image logs nobody out.
  * With `switch_account` the browser is redirected to a new login instead, in which the provider asks for the account.
  */
 export async function logout(login: Login, request: AuthRequest): Promise<AuthDenied> {
   if (!METHODS.has(request.method))
     return { allowed: false, status: 405, headers: ['allow', 'GET, HEAD, POST'], reason: 'method' };
-  if (isFromOtherSite(request)) return confirm(request);
-  const newLogin = await switchOf(login, request);
   const sessions = (await login.storage.loadAll(request).catch(rethrowUnavailableStore)) ?? [];
   const [stored, ...others] = sessions;
+  if (stored && isFromOtherSite(request) && !isConfirmed(login, request, stored))
+    return confirm(request, confirmationOf(login.settings.stateKeys[0]!, login, stored));
+  const newLogin = await switchOf(login, request);
   const cookies = await login.storage.remove(request, stored);
   // A session under another value of the cookie would log the user in again.
   for (const other of others) await login.storage.remove(request, other);
@@ -39,20 +40,44 @@ async function switchOf(login: Login, request: AuthRequest): Promise<AuthDenied 
   return path === null || cannotFollowLogin(request) ? undefined : beginSwitch(login, request, path);
 }
 
-/** Returns true for a request caused by another site or a sibling host: a link or an image must not log users out. */
+/**
+ * Returns true for a request that another site or a sibling host may have caused: a link or an image must not log users out.
+ * Browsers send no `Sec-Fetch-Site` over plain http, and old ones never do; they send `Origin` with every POST.
+ */
 export function isFromOtherSite(request: AuthRequest): boolean {
   const site = request.header('sec-fetch-site');
-  return site === 'cross-site' || site === 'same-site';
+  if (site !== undefined) return site === 'cross-site' || site === 'same-site';
+  const from = request.header('origin') ?? request.header('referer');
+  if (from === undefined) return request.method !== 'POST';
+  // An opaque origin is `null`.
+  const url = URL.parse(from);
+  return url === null || url.host !== URL.parse(`${url.protocol}//${request.host}`)?.host;
 }
 
-function confirm(request: AuthRequest): AuthDenied {
-  const [path = '/'] = request.path.split('?', 1);
+const CONFIRMATION = 'confirm';
+
+/** Returns the parameter that confirms the logout of a session; other sites cannot know it. */
+function confirmationOf(key: Uint8Array, { settings }: Login, { id }: StoredSession): string {
+  return keyedDigest(key, JSON.stringify(['logout', settings.id, id]));
+}
+
+function isConfirmed(login: Login, request: AuthRequest, stored: StoredSession): boolean {
+  const given = new URLSearchParams(request.path.split('?', 2)[1] ?? '').get(CONFIRMATION);
+  return login.settings.stateKeys.some((key) => given === confirmationOf(key, login, stored));
+}
+
+/** Returns the page that asks for a confirmation; its link is the request with the parameter. */
+function confirm(request: AuthRequest, confirmation: string): AuthDenied {
+  const [path = '/', query = ''] = request.path.split('?', 2);
+  const asked = new URLSearchParams(query).get(SWITCH_ACCOUNT);
+  const parameters = new URLSearchParams(asked === null ? {} : { [SWITCH_ACCOUNT]: asked });
+  parameters.set(CONFIRMATION, confirmation);
   return page({
     templates: ['log-out'],
     status: 403,
     title: 'Log out?',
-    message: 'Another site requested to log you out.',
-    links: [{ href: path, text: 'Log out' }],
+    message: 'Another site may have requested to log you out.',
+    links: [{ href: `${path}?${parameters}`, text: 'Log out' }],
     reason: 'logout requested by another site',
   });
 }

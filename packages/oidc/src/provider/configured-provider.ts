@@ -1,13 +1,29 @@
-import { DEFAULTS, digest, httpStat, isTrustedUrl, parseDuration } from '@edge-gateway/core';
+import {
+  DEFAULTS,
+  digest,
+  httpStat,
+  isPrivateHttpUrl,
+  isTrustedUrl,
+  parseDuration,
+  type UrlTrust,
+} from '@edge-gateway/core';
 import { failure } from '../error-codes.ts';
 import type { LoginParts } from '../login/settings.ts';
 import { createProvider, fixedProvider, type Provider } from './provider.ts';
 
-const UNTRUSTED = 'must use https (http only on the local machine, or with allowHttp: true)';
+const UNTRUSTED = 'must use https (http only to private names and addresses, or with allowHttp: true)';
+
+/** Returns the trust in the URLs of a provider: one that is configured with a private http URL may have others. */
+export function trustOf({ block, endpoints }: Pick<LoginParts, 'block' | 'endpoints'>): UrlTrust {
+  const { allowHttp, issuerUrl, discoveryOverride } = block;
+  const urls = [issuerUrl, ...Object.values(discoveryOverride ?? {}), ...Object.values(endpoints ?? {})];
+  const isPrivate = urls.some((url) => typeof url === 'string' && isPrivateHttpUrl(url));
+  return { allowHttp: allowHttp || (isPrivate ? 'private' : undefined) };
+}
 
 /** Returns the provider of a login, which outlives reloads. Throws `ERR_OIDC_CONFIG` for URLs that are not trusted. */
 export function configuredProvider({ block, context, endpoints }: LoginParts): Provider {
-  const trust = { allowHttp: block.allowHttp };
+  const trust = trustOf({ block, endpoints });
   if (endpoints) {
     for (const url of Object.values(endpoints)) {
       if (url && !isTrustedUrl(url, trust)) throw failure('ERR_OIDC_CONFIG', `provider endpoints ${UNTRUSTED}`);
@@ -27,11 +43,11 @@ export function configuredProvider({ block, context, endpoints }: LoginParts): P
   }
   const pollIntervalMs = parseDuration(block.discoveryPollInterval ?? DEFAULTS.discoveryPollInterval);
   const options = { issuerUrl, override: block.discoveryOverride, trust, pollIntervalMs, now: context.now };
-  return context.state(`oidc:provider:${digest(JSON.stringify(options))}`, () =>
-    createProvider({
-      ...options,
-      log: context.log.get('ext_authz'),
-      keysFailed: context.metrics.counter(httpStat('ext_authz.jwks_fetch_failed')),
-    }),
-  );
+  return context.state(`oidc:provider:${digest(JSON.stringify(options))}`, () => {
+    const log = context.log.get('ext_authz');
+    if (trust.allowHttp === 'private')
+      log.warn({ issuer: issuerUrl }, 'codes, tokens and the client secret are sent to the provider unencrypted');
+    const keysFailed = context.metrics.counter(httpStat('ext_authz.jwks_fetch_failed'));
+    return createProvider({ ...options, log, keysFailed });
+  });
 }

@@ -74,6 +74,50 @@ describe('attacks on a logout', () => {
     }
   });
 
+  describe('logout CSRF without Sec-Fetch-Site, as over plain http', () => {
+    const send = (browser: Browser, path: string, headers: Record<string, string> = {}, method = 'GET') => {
+      const own = [...browser.jar.values()].map(({ name, value }) => `${name}=${value}`).join('; ');
+      return fetch(world.site.url + path, {
+        method,
+        redirect: 'manual',
+        headers: { cookie: own, accept: 'text/html', ...headers },
+      });
+    };
+    const loggedIn = async (): Promise<Browser> => {
+      const browser = createBrowser();
+      await world.visit(browser);
+      return browser;
+    };
+    const bySite: Record<string, (url: string) => Record<string, string>> = {
+      'nothing that names the page': () => ({}),
+      'the page of another site': () => ({ referer: 'https://evil.example/a' }),
+      'a page of another port': (url) => ({ referer: `http://${new URL(url).hostname}:1/` }),
+      'the opaque origin': () => ({ origin: 'null' }),
+      'another origin': () => ({ origin: 'https://evil.example' }),
+    };
+    for (const [name, headersOf] of Object.entries(bySite)) {
+      it(`a page asks first: ${name}`, async () => {
+        const browser = await loggedIn();
+        const answer = await send(browser, '/logout?switch_account=/b', headersOf(world.site.url));
+        expect(answer.status).to.equal(403);
+        expect(await statusOf(browser)).to.equal(200);
+        const link = /href="([^"]*confirm=[^"]*)"/.exec(await answer.text())![1]!.replaceAll('&#38;', '&');
+        const other = await loggedIn();
+        expect((await send(other, link)).status, 'the confirmation of another session').to.equal(403);
+        expect((await send(browser, link)).status).to.equal(302);
+        expect(await statusOf(browser)).to.equal(302);
+      });
+    }
+
+    it('logs out for a page of the site, and for a POST of a program', async () => {
+      const [one, two, three] = [await loggedIn(), await loggedIn(), await loggedIn()];
+      expect((await send(one, '/logout', { referer: `${world.site.url}/a` })).status).to.equal(302);
+      expect((await send(two, '/logout', { origin: world.site.url }, 'POST')).status).to.equal(302);
+      expect((await send(three, '/logout', {}, 'POST')).status).to.equal(302);
+      for (const browser of [one, two, three]) expect(await statusOf(browser)).to.equal(302);
+    });
+  });
+
   describe('logout CSRF', () => {
     for (const [name, headers] of Object.entries({
       'a link of another site': { 'sec-fetch-site': 'cross-site' },

@@ -26,7 +26,12 @@ interface Cookie {
   readonly ends: number;
 }
 
-const NAVIGATION = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', accept: 'text/html' };
+const NAVIGATION = {
+  'sec-fetch-site': 'none',
+  'sec-fetch-mode': 'navigate',
+  'sec-fetch-dest': 'document',
+  accept: 'text/html',
+};
 
 export function createBrowser(login = 'admin@example.com'): Browser {
   const jar = new Map<string, Cookie>();

@@ -9,7 +9,7 @@ const authEndpointQueryParams = f.map(f.text(), 'Parameters added to the authori
 const tokenEndpointQueryParams = f.map(f.text(), 'Parameters added to the token request.', f.secret);
 const dynamicMetadataFromClaims = f.map(f.text(), 'Claim by metadata key.');
 const allowHttp = f.flag(
-  'Extension of this gateway. Allows http URLs of the provider on other machines. Codes, tokens, keys and the client secret are then sent unencrypted. http to this machine is always allowed.',
+  'Extension of this gateway. Allows http URLs of the provider on other machines. Codes, tokens, keys and the client secret are then sent unencrypted. http to this machine is always allowed, and http to private names and addresses with a warning.',
 );
 const azure = f.block(f.required('clientId', 'tenantId', 'clientSecret'), {
   clientId: f.text('Id of the application that is allowed to read group memberships.'),

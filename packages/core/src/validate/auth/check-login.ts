@@ -2,7 +2,7 @@ import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { OidcAuthorizationCode, PlainOauth2 } from '../../schema/auth/oauth2.ts';
 import type { RedisOptions, UserSession } from '../../schema/auth/session.ts';
 import { cookieNameProblem } from '../../http/cookie-names.ts';
-import { isTrustedUrl } from '../../security/trusted-url.ts';
+import { isPrivateHttpUrl, isTrustedUrl } from '../../security/trusted-url.ts';
 import { reporterOf, within, type Check } from '../check.ts';
 
 const HOST = String.raw`(?:\[[\da-f:.]+\]|[^@/:?#\s]+)(?::\d{1,5})?`;
@@ -24,6 +24,8 @@ export const checkRedis: Check<RedisOptions> = ({ host }, at) =>
 
 /** Message for an address that `isTrustedUrl` rejects. */
 export const UNTRUSTED_URL = 'must use https, or http to this machine, or http with allowHttp: true';
+const UNTRUSTED_PROVIDER = 'must use https, or http to a private name or address, or http with allowHttp: true';
+const UNENCRYPTED = 'codes, tokens and the client secret are sent unencrypted: use https, or set allowHttp: true';
 const URL_OVERRIDES = ['authEndpoint', 'tokenEndpoint', 'jwksUri', 'revocationEndpoint', 'endSessionEndpoint'] as const;
 
 /** Returns problems of a login by OpenID Connect or plain OAuth 2 that are independent of other resources. */
@@ -33,16 +35,18 @@ export const checkLogin: Check<Partial<OidcAuthorizationCode> & Partial<PlainOau
   const overridden = URL_OVERRIDES.map((name) => [name, login.discoveryOverride?.[name]] as const);
   return [
     ...unless(isOwnUrl(appUrl), [...at, 'appUrl'], 'must be an http or https URL without a query'),
-    ...Object.entries(calls).flatMap(([name, url]) =>
-      unless(!url || isTrustedUrl(url, { allowHttp }), [...at, name], UNTRUSTED_URL),
-    ),
-    ...overridden.flatMap(([name, url]) =>
-      unless(!url || isTrustedUrl(url, { allowHttp }), [...at, 'discoveryOverride', name], UNTRUSTED_URL),
-    ),
+    ...Object.entries(calls).flatMap(([name, url]) => checkProviderUrl(url, [...at, name], allowHttp)),
+    ...overridden.flatMap(([name, url]) => checkProviderUrl(url, [...at, 'discoveryOverride', name], allowHttp)),
     ...checkPaths(login, at),
     ...within(session, [...at, 'session'], checkSession),
   ];
 };
+
+function checkProviderUrl(url: string | undefined, path: FieldPath, allowHttp = false): FieldProblem[] {
+  if (!url || allowHttp) return unless(!url || isTrustedUrl(url, { allowHttp }), path, UNTRUSTED_PROVIDER);
+  if (isPrivateHttpUrl(url)) return invalid(UNENCRYPTED, path, { severity: 'warning' });
+  return unless(isTrustedUrl(url), path, UNTRUSTED_PROVIDER);
+}
 
 const checkPaths: Check<Partial<OidcAuthorizationCode>> = (login, at) => {
   const { callbackPath, logoutPath, frontChannelLogout, parseCallbackPathAsRegex } = login;

@@ -11,7 +11,7 @@ const BLOCK = {
   callbackPath: '/callback',
 };
 
-function issuesOf(more: object, mode = 'oidcAuthorizationCode') {
+function issuesOf(more: object, { mode = 'oidcAuthorizationCode', severity = 'error' } = {}) {
   const configs = [{ oauth2: { [mode]: { ...BLOCK, ...more } } }];
   const spec = {
     apiVersion: 'enterprise.gw.vendor.io/v1',
@@ -20,7 +20,7 @@ function issuesOf(more: object, mode = 'oidcAuthorizationCode') {
     spec: { configs },
   };
   const { issues } = validateWritten(parseDocuments(JSON.stringify(spec), 'a.yaml')[0]!);
-  return issues.filter(({ severity }) => severity === 'error');
+  return issues.filter((issue) => issue.severity === severity);
 }
 const redis = (host: string): object => ({ session: { redis: { options: { host } } } });
 
@@ -50,6 +50,21 @@ describe('a login in an AuthConfig', () => {
   };
   for (const [name, more] of Object.entries(good)) {
     it(`accepts ${name}`, () => expect(issuesOf(more)).to.deep.equal([]));
+  }
+
+  for (const [name, more, path] of [
+    ['an issuer in the cluster', { issuerUrl: 'http://dex.gw-system.svc.cluster.local:32000/' }, 'issuerUrl'],
+    ['a private key set', { discoveryOverride: { jwksUri: 'http://10.0.0.1/keys' } }, 'discoveryOverride.jwksUri'],
+  ] as const) {
+    it(`accepts ${name} over http with a warning, and with allowHttp without one`, () => {
+      expect(issuesOf(more)).to.deep.equal([]);
+      const warnings = issuesOf(more, { severity: 'warning' });
+      expect(warnings.map((each) => formatPath(each.path))).to.deep.equal([
+        `spec.configs[0].oauth2.oidcAuthorizationCode.${path}`,
+      ]);
+      expect(warnings[0]!.message).to.contain('unencrypted');
+      expect(issuesOf({ ...more, allowHttp: true }, { severity: 'warning' })).to.deep.equal([]);
+    });
   }
 
   const bad: Record<string, [object, string]> = {
@@ -106,7 +121,7 @@ describe('a login in an AuthConfig', () => {
       authEndpoint: 'http://id.example/a',
       tokenEndpoint: 'https://id.example/t',
     };
-    const fields = issuesOf({ ...endpoints, callbackPath: 'x' }, 'oauth2').map(({ path }) => path.at(-1));
+    const fields = issuesOf({ ...endpoints, callbackPath: 'x' }, { mode: 'oauth2' }).map(({ path }) => path.at(-1));
     expect(fields).to.have.members(['authEndpoint', 'callbackPath']);
   });
 });
