@@ -174,6 +174,7 @@ export {
   principalOf,
   type AlternativeName,
 } from './security/certificates.ts';
+export { replacedDefaultPorts } from './control/default-ports.ts';
 export { certificateState, holderOf, type CertificateState } from './security/certificate-validity.ts';
 export { deriveKey, digest, keyedDigest, randomToken, seal, unseal, unsealWith } from './security/seal.ts';
 export {

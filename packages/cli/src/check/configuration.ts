@@ -3,7 +3,8 @@ import { cliError } from '../error-codes.ts';
 import type { Connection } from '../gateway/connection.ts';
 import { readProblems, readSnapshot } from '../gateway/pages.ts';
 import type { Io } from '../io.ts';
-import { count, problemLine, shownProblems } from '../output/problem-lines.ts';
+import { count, problemLine, replacedPortsNote, shownProblems } from '../output/problem-lines.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { loadOffline } from '../resources/load.ts';
 import { countResources, noResources } from '../resources/no-resources.ts';
 import { items, text, type StatusObject } from '../resources/objects.ts';
@@ -26,9 +27,11 @@ export interface NamespaceFlags {
 }
 
 /** Reads the configuration of a directory, as a gateway would find it. Throws `ERR_CLI_NOT_FOUND` if it contains nothing to check. */
-export async function readDirectory(io: Io, directory: string, flags: NamespaceFlags): Promise<Configuration> {
+export async function readDirectory(io: Terminal, directory: string, flags: NamespaceFlags): Promise<Configuration> {
   const state = await loadOffline(io, directory);
   const { issues, statuses } = state;
+  const note = replacedPortsNote(state);
+  if (note !== undefined) io.err(note);
   if (countResources(state) === 0 && !issues.some(({ severity }) => severity === 'error'))
     throw noResources([directory], state);
   return {

@@ -3,7 +3,15 @@ import type { Command } from 'commander';
 import { addExamples, exitStatus } from '../command-line/command-help.ts';
 import { loadPaths } from '../resources/load.ts';
 import { countResources, noResources } from '../resources/no-resources.ts';
-import { count, countLine, countsOf, problemLines, shownProblems, validationOf } from '../output/problem-lines.ts';
+import {
+  count,
+  countLine,
+  countsOf,
+  problemLines,
+  replacedPortsNote,
+  shownProblems,
+  validationOf,
+} from '../output/problem-lines.ts';
 import { outputOption } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
 
@@ -40,6 +48,8 @@ export function addValidate(program: Command, io: Terminal): void {
     if (flags.output === 'json')
       io.out(JSON.stringify({ resources, errors, warnings, problems: problems.map(issueData) }, undefined, 2));
     else {
+      const note = replacedPortsNote(state);
+      if (note !== undefined) io.err(note);
       for (const line of problemLines(problems, io.colors)) io.outWrapped(line);
       const paint = failed ? io.colors.red : io.colors.green;
       io.out(paint(`${count(resources, 'resource')}, ${countLine(problems)}`));

@@ -1,4 +1,4 @@
-import { formatIssue, printable, type ControlPlaneState, type Problem } from '@edge-gateway/core';
+import { formatIssue, printable, replacedDefaultPorts, type ControlPlaneState, type Problem } from '@edge-gateway/core';
 import type { Io } from '../io.ts';
 import { shownOrigin } from '../resources/load.ts';
 import type { Colors } from './terminal.ts';
@@ -6,6 +6,14 @@ import type { Colors } from './terminal.ts';
 /** Returns problems with file paths relative to the directory of the caller. */
 export function shownProblems(io: Io, problems: readonly Problem[]): Problem[] {
   return problems.map((problem) => ({ ...problem, origin: shownOrigin(io, problem.origin) }));
+}
+
+/** Returns a note about ports that Gateway resources close; `undefined` without any. */
+export function replacedPortsNote(state: Pick<ControlPlaneState, 'resources' | 'rejected'>): string | undefined {
+  const ports = replacedDefaultPorts(state);
+  if (ports.length === 0) return undefined;
+  const named = `${ports.length === 1 ? 'port' : 'ports'} ${ports.join(' and ')}`;
+  return `Note: Gateway resources replace the default gateways, so ${named} will not be open`;
 }
 
 /** A line per problem. */

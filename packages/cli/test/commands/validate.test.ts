@@ -28,6 +28,24 @@ describe('validate', () => {
     cwd = temporaryDirectory();
     mkdirSync(join(cwd, 'resources'));
   });
+
+  for (const argv of [
+    ['validate', 'resources'],
+    ['check', '--config', 'resources'],
+  ]) {
+    it(`names the default ports that a Gateway resource closes: ${argv[0]}`, async () => {
+      const gateway = (port: number) =>
+        `apiVersion: gateway.vendor.io/v1\nkind: Gateway\nmetadata: { name: own }\nspec: { bindPort: ${port}, httpGateway: {} }\n`;
+      writeFileSync(join(cwd, 'resources', 'gateway.yaml'), gateway(9000));
+      const { code, stderr } = await call(argv, { cwd });
+      expect(code).to.equal(0);
+      expect(stderr.trim()).to.equal(
+        'Note: Gateway resources replace the default gateways, so ports 8080 and 8443 will not be open',
+      );
+      writeFileSync(join(cwd, 'resources', 'gateway.yaml'), gateway(8080));
+      expect((await call(argv, { cwd })).stderr).to.include('so port 8443 will not be open');
+    });
+  }
   const write = (name: string, text: string) => writeFileSync(join(cwd, 'resources', name), text);
   const validate = (...argv: string[]) => call(['validate', 'resources', ...argv], { cwd });
 

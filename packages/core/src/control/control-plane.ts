@@ -120,7 +120,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { source, defaultGateways, log = libraryLoggers, metrics = createMetrics(), checks } = options;
   const { files = [], certificateFiles: readsCertificates = true, directories, services } = options;
   const { accepted, now = Date.now } = options;
-  const report = reportChanges(log.get('config'), metrics);
+  const report = reportChanges(log.get('config'), metrics, defaultGateways);
   const configStatus = createConfigStatusMetrics(metrics);
   const listeners = new Set<(state: ControlPlaneState) => void>();
   /** So that restoring accepted versions does not validate documents again. */

@@ -30,6 +30,8 @@ export interface UsedGateway {
   readonly listener: string;
 }
 
+/** The ports of the default gateways. */
+export const DEFAULT_PORTS = { http: 8080, https: 8443 } as const;
 const DEFAULT_GATEWAYS = Object.freeze({});
 const NO_GATEWAYS: readonly UsedGateway[] = Object.freeze([]);
 
@@ -81,7 +83,12 @@ function used(ref: ResourceRef, spec: GatewaySpec, stored?: StoredResource): Use
 function defaultGateways(
   _: object,
   namespace: string,
-  ...[address, httpPort = 8080, httpsPort = 8443, proxy]: readonly [string?, number?, number?, string?]
+  ...[address, httpPort = DEFAULT_PORTS.http, httpsPort = DEFAULT_PORTS.https, proxy]: readonly [
+    string?,
+    number?,
+    number?,
+    string?,
+  ]
 ): readonly UsedGateway[] {
   const [bindAddress, proxyName] = [address ?? DEFAULTS.bindAddress, proxy ?? DEFAULTS.proxyName];
   const common = { bindAddress, proxyNames: [proxyName], httpGateway: {} };
