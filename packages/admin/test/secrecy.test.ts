@@ -22,7 +22,7 @@ function forbidden(): string[] {
 }
 
 const PROXY_PATHS = `
-  / /help /ready /certs /status/certificates /clusters /clusters?format=json /hot_restart_version /init_dump
+  / /help /ready /certs /status/certificates /status/log /clusters /clusters?format=json /hot_restart_version /init_dump
   /config_dump /config_dump?include_eds /config_dump?resource=dynamic_active_secrets
   /config_dump?mask=dynamic_active_secrets /listeners /listeners?format=json /logging /logs /memory /runtime /server_info
   /stats /stats?format=json /stats/prometheus /nothing
@@ -37,7 +37,7 @@ const CONTROL_PATHS = `
   /status/resource?kind=Secret&namespace=gw-system&name=oauth /status/resource?kind=VirtualService&namespace=gw-system&name=shop
   /status/resource?kind=Upstream&namespace=gw-system&name=pets /status/resource?kind=Upstream&namespace=gw-system&name=broken
   /status/resource?kind=ConfigMap&namespace=gw-system&name=rules /status/upstreams /status/upstream?name=pets_gw-system
-  /status/certificates /status/proxies /status/search?q=s /status/search?q=MARK`
+  /status/certificates /status/log /status/proxies /status/search?q=s /status/search?q=MARK`
   .trim()
   .split(/\s+/);
 const DEVELOPER_PATHS = ['/', '/xds', '/xds/gw-system~gateway-proxy', '/api', '/nothing'];

@@ -105,6 +105,7 @@ function statusSources(options: ControlAdminOptions, endpoints: readonly Endpoin
     refresh,
     translations: options.translations,
     proxies,
+    recent: options.loggers.recent,
     explain,
     links: byPath(endpoints).map(({ paths: [path], help }) => ({ path, help })),
     now: Date.now,

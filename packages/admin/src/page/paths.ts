@@ -14,6 +14,7 @@ export const PATHS = {
   certificates: '/status/certificates',
   proxies: '/status/proxies',
   translations: '/status/translations',
+  log: '/status/log',
   explain: '/status/explain',
   search: '/status/search',
   events: '/status/events',

@@ -1,4 +1,12 @@
-import type { ControlPlaneState, HostState, Metrics, ProxyStatus, Secrets, Snapshot } from '@edge-gateway/core';
+import type {
+  ControlPlaneState,
+  HostState,
+  Metrics,
+  ProxyStatus,
+  RecentLines,
+  Secrets,
+  Snapshot,
+} from '@edge-gateway/core';
 import type { Component, TranslationRecord } from '../control/control-options.ts';
 import type { Explain } from './written-request.ts';
 
@@ -24,6 +32,8 @@ export interface StatusSources {
   translations?: (() => readonly TranslationRecord[]) | undefined;
   proxies?: (() => readonly ProxyStatus[]) | undefined;
   explain?: Explain | undefined;
+  /** The newest log lines. */
+  readonly recent?: RecentLines | undefined;
   /** Path and help of the other pages of the port. */
   readonly links: readonly { readonly path: string; readonly help: string }[];
   now(): number;

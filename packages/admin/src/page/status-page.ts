@@ -14,6 +14,7 @@ import { PATHS } from './paths.ts';
 import { resourceRows, type ResourceRow } from './resource-rows.ts';
 import { certificatesPage } from './sections/certificate-list.ts';
 import { explainPage } from './sections/explain.ts';
+import { logPage } from './sections/log.ts';
 import { overviewPage } from './sections/overview.ts';
 import { proxiesPage } from './sections/proxies.ts';
 import { problemsPage, resourcePage, resourcesPage } from './sections/resources.ts';
@@ -30,7 +31,7 @@ type Page = (parameters: URLSearchParams) => PageBody | Promise<PageBody>;
 
 /** Returns the status page of a port: the overview, and the pages below `/status`. */
 export function statusPages(sources: StatusSources, canSignOut: (req: Request) => boolean = () => false): Endpoint[] {
-  const { home, metrics, refresh, explain, state: stateNow } = sources;
+  const { home, metrics, recent, refresh, explain, state: stateNow } = sources;
   const frame = frameOf(sources);
   const traffic = createTraffic(metrics, refresh && (() => refresh('stats')), sources.now);
   const rowsOf = memo(resourceRows);
@@ -106,6 +107,7 @@ export function statusPages(sources: StatusSources, canSignOut: (req: Request) =
     page([PATHS.certificates], 'certificates', (parameters) => certificatesPage(sources, parameters)),
     ...(sources.proxies ? [page([PATHS.proxies], 'proxies', () => proxiesPage(sources))] : []),
     ...(sources.translations ? [page([PATHS.translations], 'translations', () => translationsPage(sources))] : []),
+    ...(recent ? [page([PATHS.log], 'log', (parameters) => logPage(recent, parameters))] : []),
     ...(explain
       ? [explainEndpoint(page([PATHS.explain], 'explain', (form) => explainPage(explain, form, proxies())))]
       : []),
@@ -148,7 +150,7 @@ function explainEndpoint(endpoint: Endpoint): Endpoint {
   return { ...endpoint, readsForms: true };
 }
 
-function navigationOf({ home, state, translations, proxies, explain }: StatusSources): NavigationItem[] {
+function navigationOf({ home, state, translations, proxies, explain, recent }: StatusSources): NavigationItem[] {
   return [
     { path: home, name: 'Overview' },
     ...(state
@@ -162,6 +164,7 @@ function navigationOf({ home, state, translations, proxies, explain }: StatusSou
     { path: PATHS.certificates, name: 'Certificates' },
     ...(proxies ? [{ path: PATHS.proxies, name: 'Proxies' }] : []),
     ...(translations ? [{ path: PATHS.translations, name: 'Translations' }] : []),
+    ...(recent ? [{ path: PATHS.log, name: 'Log' }] : []),
     ...(explain ? [{ path: PATHS.explain, name: 'Explain' }] : []),
   ];
 }

@@ -80,6 +80,7 @@ function statusSources(options: ProxyAdminOptions, endpoints: readonly Endpoint[
     components: () => componentsOf(options),
     hostStates: (upstream) => options.hostStates?.(upstream),
     refresh,
+    recent: context.log.recent,
     explain,
     links: byPath(endpoints.filter(changesNothing)).map(({ paths: [path], help }) => ({ path, help })),
     now: context.now,
