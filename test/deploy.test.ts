@@ -138,7 +138,7 @@ describe('deploy/compose/prepare.sh', () => {
       const contents = () =>
         ['ca.crt', 'control-plane.crt', 'proxy.crt', 'admin-token'].map((name) => readFileSync(file(name), 'utf8'));
       const expire = async (name: string, key: string) =>
-        run('openssl', ['req', '-x509', '-key', file(key), '-subj', `/CN=${name}`, '-days', '90', '-out', file(name)]);
+        run('openssl', ['req', '-x509', '-key', file(key), '-subj', `/CN=${name}`, '-days', '20', '-out', file(name)]);
       const verify = async () =>
         run('openssl', ['verify', '-CAfile', file('ca.crt'), file('control-plane.crt'), file('proxy.crt')]);
       await run('sh', [script]);
