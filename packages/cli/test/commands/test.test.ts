@@ -79,7 +79,7 @@ spec:
         options:
           prefixRewrite: /v1
           timeout: 3s
-          headerManipulation: { requestHeadersToAdd: [{ header: { key: x-team, value: cart } }] }
+          headerManipulation: { requestHeadersToAdd: [{ header: { key: x-team, value: cart } }, { header: { key: x-chef, value: Mikołaj } }] }
           rateLimitConfigs: { refs: [{ name: each, namespace: gw-system }] }
 `;
 
@@ -97,7 +97,7 @@ tests:
       method: GET
       url: http://127.0.0.1:8081/v1/1
       timeout: 3s
-      headers: { x-team: cart, x-debug: '1', x-none: null, x-request-id: { matches: '.+' } }
+      headers: { x-team: cart, x-chef: Mikołaj, x-debug: '1', x-none: null, x-request-id: { matches: '.+' } }
       jwt: allow
       rbac: none
       extauth: null
@@ -193,6 +193,7 @@ describe('test', () => {
     [CART, '{ timeout: 0s }', 'timeout: none | 3s'],
     [CART, '{ method: POST }', 'method: POST | GET'],
     [CART, '{ headers: { x-team: other } }', 'header x-team: other | cart'],
+    [CART, '{ headers: { x-chef: José } }', 'header x-chef: José | Mikołaj'],
     [CART, '{ headers: { x-team: null } }', 'header x-team: none | cart'],
     [CART, '{ jwt: deny }', 'jwt: deny | allow'],
     [CART, '{ rbac: allow }', 'rbac: allow | none'],

@@ -1,4 +1,4 @@
-import type { Facts } from '@edge-gateway/core';
+import { fromByteString, type Facts } from '@edge-gateway/core';
 
 export interface Roots {
   readonly args?: unknown;
@@ -67,7 +67,7 @@ function parseExpression(text: string): Expression {
 function headerExpression(text: string, rest: string): Expression {
   const name = rest.slice(1).toLowerCase();
   if (!/^\.[!#$%&'*+^_`|~0-9a-z-]+$/i.test(rest)) throw new Error(`{$${text}}: $headers needs one header name`);
-  return { root: 'headers', text, evaluate: (roots) => roots.client?.header(name) ?? '' };
+  return { root: 'headers', text, evaluate: (roots) => fromByteString(roots.client?.header(name) ?? '') };
 }
 
 function metadataExpression(text: string, rest: string): Expression {

@@ -1,4 +1,4 @@
-import { isHeaderBytes } from '@edge-gateway/core';
+import { isHeaderBytes, toByteString } from '@edge-gateway/core';
 import { parseTemplate, type Expression, type Roots, type Template } from './expression.ts';
 import { FieldFailure } from '../errors/field-failure.ts';
 
@@ -108,18 +108,21 @@ function leavesOut(template: Template, roots: Roots): boolean {
   return false;
 }
 
-/** Renders a header value. Throws a `FieldFailure` if it contains characters that headers must not have. */
+/** Renders a header value, in UTF-8. Throws a `FieldFailure` if it contains characters that headers must not have. */
 export function renderHeader(template: Template, roots: Roots): string {
-  return renderText(template, roots, (text, { text: expression }) => {
-    if (!isHeaderBytes(text)) throw new FieldFailure(`{$${expression}} cannot be sent in a header`);
-    return text;
+  const text = renderText(template, roots, (value, { text: expression }) => {
+    if (!canBeSent(value)) throw new FieldFailure(`{$${expression}} cannot be sent in a header`);
+    return value;
   });
+  return toByteString(text);
 }
+
+const canBeSent = (text: string): boolean => isHeaderBytes(toByteString(text));
 
 /** Parses the template of a header value, trimmed. Throws an `Error` for characters that headers must not have. */
 export function parseHeader(text: string, parse: (text: string) => Template = parseTemplate): Template {
   const template = parse(text.trim());
-  const isInvalid = template.some((part) => typeof part === 'string' && !isHeaderBytes(part));
+  const isInvalid = template.some((part) => typeof part === 'string' && !canBeSent(part));
   if (isInvalid) throw new Error(`${JSON.stringify(text)} cannot be sent in a header`);
   return template;
 }

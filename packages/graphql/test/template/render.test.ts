@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { parseResultPath, parseTemplate, type Roots } from '../../src/template/expression.ts';
-import { renderHeader, renderPath, renderValue } from '../../src/template/render.ts';
+import { parseHeader, renderHeader, renderPath, renderValue } from '../../src/template/render.ts';
 
 const path = (template: string, roots: Roots) => renderPath(parseTemplate(template), roots);
 const value = (template: string, roots: Roots) => renderValue(parseTemplate(template), roots);
+const bytesOf = (text: string): string => Buffer.from(text).toString('latin1');
 const header = (template: string, roots: Roots) => renderHeader(parseTemplate(template), roots);
 
 describe('templates', () => {
@@ -100,11 +101,20 @@ describe('templates', () => {
     expect(() => path('/a/{$args.v}{$args.v}', { args: { v: '.' } })).to.throw();
   });
 
-  for (const v of ['a\r\nx: y', 'a\nb', 'a\0', '\u007f', '€']) {
+  for (const v of ['a\r\nx: y', 'a\nb', 'a\0', '\u007f']) {
     it(`a header value ${JSON.stringify(v)} is rejected`, () => {
       expect(() => header('Bearer {$args.v}', { args: { v } })).to.throw();
     });
   }
+
+  it('a header value is sent as UTF-8', () => {
+    const client = { header: () => bytesOf('Mikołaj'), metadata: new Map() };
+    const roots = { args: { v: 'José €' }, client } as unknown as Roots;
+    expect(header('ł {$args.v}', roots)).to.equal(bytesOf('ł José €'));
+    expect(header('{$headers.x-name}', roots)).to.equal(bytesOf('Mikołaj'));
+    expect(renderValue(parseTemplate('{$headers.x-name}'), roots)).to.equal('Mikołaj');
+    expect(parseHeader('Mikołaj')).to.deep.equal(['Mikołaj']);
+  });
 
   it('follows the path of a result', () => {
     expect(parseResultPath('a.b[0]')({ a: { b: [1] } })).to.equal(1);

@@ -70,6 +70,15 @@ describe('gRPC health checks', () => {
     expect(body).to.deep.equal(Buffer.concat([Buffer.from([0, 0, 0, 0, 11, 0x0a, 9]), Buffer.from('shop.Cart')]));
   });
 
+  it('send metadata as UTF-8', async () => {
+    const upstream = await grpcUpstream();
+    const initialMetadata = [{ header: { key: 'x-name', value: 'Mikołaj' } }];
+    const checked = checkedUpstream(upstream.port, { grpcHealthCheck: { initialMetadata } });
+    await checked.checks(1);
+    expect(checked.flags()).to.equal('');
+    expect(upstream.seen[0]!.headers['x-name']).to.equal(Buffer.from('Mikołaj').toString('latin1'));
+  });
+
   for (const [title, answer] of [
     ['is not serving', { message: NOT_SERVING }],
     ['returns an error', { grpcStatus: '12', message: [] }],
