@@ -19,6 +19,10 @@ export const ERROR_CODES = {
   ERR_CLI_REJECTED: { status: 1, message: 'A gateway would reject the change, so it was not written.' },
   ERR_CLI_SUBCOMMAND: { status: 2, message: 'A command group was called without a subcommand.' },
   ERR_CLI_TOO_LARGE: { status: 1, message: 'The response of the server is larger than 256 MiB.' },
+  ERR_CLI_UNEXPECTED: {
+    status: 1,
+    message: 'The outcome of explain is not the one of --expect-status, or is not known.',
+  },
   ERR_CLI_UNREACHABLE: { status: 1, message: 'No gateway responds at the address.' },
   ERR_CLI_USAGE: { status: 2, message: 'Unknown command or flag, or an invalid value.' },
 } as const satisfies Record<string, { status: 1 | 2; message: string }>;

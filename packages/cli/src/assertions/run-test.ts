@@ -7,9 +7,10 @@ import {
   type Context,
   type Snapshot,
 } from '@edge-gateway/core';
-import type { ExplainedDestination, Outcome } from '@edge-gateway/routing';
+import type { ExplainedDestination } from '@edge-gateway/routing';
 import type { ExplainedRequest } from '../explain/access.ts';
 import { explainRequestLimits, type LimitsExplanation } from '../explain/limits.ts';
+import { destinationsOf, outcomeText, statusOf, upstreamName } from '../explain/outcome-text.ts';
 import { attempt } from '../explain/request-arguments.ts';
 import type { Expectations, RequestTest, TextMatcher } from './test-file.ts';
 
@@ -157,16 +158,6 @@ function decision(
     : [{ field, expected: wanted, found: withReason(found, reason) }];
 }
 
-/** A cluster is called `name_namespace`. */
-function upstreamName(cluster: string): string {
-  const at = cluster.lastIndexOf('_');
-  return at < 0 ? cluster : `${cluster.slice(at + 1)}/${cluster.slice(0, at)}`;
-}
-
-function destinationsOf(outcome: Outcome): readonly ExplainedDestination[] {
-  return outcome.type === 'forward' ? outcome.destinations : [];
-}
-
 /** Checks every destination; with a field, there must be one. */
 function each(
   { explanation: { outcome } }: Explained,
@@ -207,19 +198,3 @@ const isNear = (found: number | undefined, share: number): boolean =>
 
 const sharesText = (shares: ReadonlyMap<string, number>): string =>
   [...shares].map(([name, share]) => `${name} ${Number(share.toFixed(2))} %`).join(', ') || 'none';
-
-/** The status of a response from the gateway itself. For forwarded requests, the upstream determines the status. */
-function statusOf(outcome: Outcome): number | undefined {
-  if (outcome.type !== 'forward') return outcome.status;
-  const [only, ...others] = outcome.destinations;
-  return others.length === 0 ? only?.reply?.status : undefined;
-}
-
-function outcomeText(outcome: Outcome): string {
-  if (outcome.type === 'redirect') return `${outcome.status}, a redirect to ${hide(outcome.location)}`;
-  if (outcome.type === 'reply') return `${outcome.status} (${outcome.reason})`;
-  const names = outcome.destinations.map(({ upstream, reply }) =>
-    reply ? `${reply.status} (${reply.reason})` : `forwarded to ${upstreamName(upstream)}`,
-  );
-  return names.join(', ');
-}

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
 import { explainServed } from '../explain/explain-served.ts';
+import { outcomeMismatch, parseExpectedOutcome, type ExpectedOutcome } from '../explain/expected-outcome.ts';
 import { collect, parseClaims, parseRequest } from '../explain/request-arguments.ts';
 import { readServed } from '../explain/served.ts';
 import { addExamples } from '../command-line/command-help.ts';
@@ -21,6 +22,7 @@ interface ExplainFlags {
   readonly claims?: string;
   readonly listener?: string;
   readonly proxy?: string;
+  readonly expectStatus?: ExpectedOutcome;
   readonly output: 'table' | 'json';
 }
 
@@ -38,16 +40,27 @@ export function addExplain(program: Command, io: Terminal): void {
     .option('-c, --config <dir>', 'read this directory of resources instead of a running gateway')
     .option('--listener <name>', 'listener of the request; default: by port or scheme of the URL')
     .option('--proxy <name>', 'proxy to query if there are several')
+    .option(
+      '--expect-status <status>',
+      'exit with status 1 unless the gateway itself responds with this status; forwarded: unless an upstream gets the request',
+      parseExpectedOutcome,
+    )
     .addOption(outputOption('table', 'json'));
   addExamples(command, [
     ['gatewayctl explain GET http://shop.example/cart', 'by the running gateway'],
     [`gatewayctl explain GET http://shop.example/ --claims '{"email":"a@example.com"}'`, 'whether RBAC allows it'],
     ["gatewayctl explain --graphql '{ products { reviews { text } } }'", 'which upstreams are called, and how often'],
     ["gatewayctl explain POST http://shop.example/ -H 'x-beta: 1' -c ./resources", 'by a directory of resources'],
+    ['gatewayctl explain GET http://shop.example/admin -c ./resources --expect-status 401', 'for CI'],
   ]);
   command.action(async (method: string | undefined, url: string | undefined) => {
     const flags = command.opts<ExplainFlags>();
-    const { graphql } = flags;
+    const { graphql, expectStatus } = flags;
+    if (graphql !== undefined && expectStatus !== undefined)
+      throw cliError(
+        'ERR_CLI_USAGE',
+        '--expect-status needs a method and a URL, and --graphql has none; omit one of the two',
+      );
     if (graphql !== undefined) return explainGraphql(io, command, { ...flags, graphql });
     const lacking = method === undefined ? 'method' : 'url';
     if (method === undefined || url === undefined)
@@ -56,8 +69,10 @@ export function addExplain(program: Command, io: Terminal): void {
     const request = parseRequest(method, url, header);
     const served = await readServed(io, command);
     const explained = explainServed(served, { request, claims: parseClaims(claims), listener, proxy });
-    if (output === 'json') return io.out(JSON.stringify(explained.data, undefined, 2));
-    io.outWrapped(await explained.text(io.colors));
+    if (output === 'json') io.out(JSON.stringify(explained.data, undefined, 2));
+    else io.outWrapped(await explained.text(io.colors));
+    const mismatch = expectStatus === undefined ? undefined : outcomeMismatch(explained.data, expectStatus);
+    if (mismatch !== undefined) throw cliError('ERR_CLI_UNEXPECTED', mismatch);
   });
 }
 

@@ -82,6 +82,11 @@ export function explainWithAccess(
   const admit: Admission = ({ facts, transform, reroute, ...reached }) => {
     let place: RoutePlace = reached;
     let rules = rulesOf(place);
+    const fault = faultOf(place);
+    if (fault) {
+      found.access = fault.access;
+      return fault.reply;
+    }
     atLimits?.('rateLimitEarly', { ...place, facts });
     let loginPath: LoginPathField | undefined;
     const again = () => {
@@ -102,6 +107,11 @@ export function explainWithAccess(
         reroute: again,
       },
     );
+    const later = faultOf(place);
+    if (later) {
+      found.access = { ...access, ...later.access };
+      return later.reply;
+    }
     const extauth = extAuthOf(place);
     if (loginPath && extauth) {
       const jwt = access.jwt.filter(({ stage }) => stage === 'before external auth');
@@ -123,6 +133,15 @@ export function explainWithAccess(
 
 function rulesOf({ virtualHost, route }: RoutePlace): Omit<AccessRules, 'requireRbac'> {
   return { levels: [virtualHost.options, route.options], virtualHost };
+}
+
+/** External auth that cannot be compiled: its route responds with 500 before everything else. */
+function faultOf(
+  place: RoutePlace,
+): { readonly access: AccessExplanation; readonly reply: ExplainedReply } | undefined {
+  const extauth = extAuthOf(place);
+  if (extauth?.fault === undefined) return undefined;
+  return { access: { extauth, jwt: [] }, reply: { status: 500, body: '', reason: extauth.fault } };
 }
 
 /** Ends an explanation where the login responds; it is not shown. */
@@ -181,6 +200,13 @@ function stepsOf({ spec }: SnapshotAuthConfig): string[] {
     const mode = method === 'oauth2' || method === 'passThroughAuth' ? Object.keys(block as object)[0] : undefined;
     return `${name} (${mode ? `${method}.${mode}` : method})`;
   });
+}
+
+/** Returns true if external auth, which an explanation does not call, may change the outcome. */
+export function dependsOnExtAuth(access: AccessExplanation | undefined): boolean {
+  const isDecidedBefore = access?.jwt.some(({ stage, passes }) => stage === 'before external auth' && !passes);
+  const { steps, server } = access?.extauth ?? {};
+  return (steps ?? server) !== undefined && !isDecidedBefore;
 }
 
 /** The lines of an access explanation, without indentation. */

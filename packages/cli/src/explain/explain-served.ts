@@ -1,4 +1,4 @@
-import { explainWithAccess } from './access.ts';
+import { explainWithAccess, type ExplainedRequest } from './access.ts';
 import { renderExplanation, withoutSecrets } from './explanation.ts';
 import { missingToken } from './login-token.ts';
 import { rejectedBehind } from './rejected-resources.ts';
@@ -20,7 +20,7 @@ export interface Question {
 
 /** An explanation without secret values: as data, and as text. */
 export interface ServedExplanation {
-  readonly data: object;
+  readonly data: ExplainedRequest['explanation'];
   text(colors: Colors): Promise<string>;
 }
 

@@ -7,7 +7,7 @@ import type {
   Outcome,
   RouteVerdict,
 } from '@edge-gateway/routing';
-import { accessLines, type AccessExplanation } from './access.ts';
+import { accessLines, dependsOnExtAuth, type AccessExplanation } from './access.ts';
 import type { MissingToken } from './login-token.ts';
 import type { RejectedResource } from './rejected-resources.ts';
 import type { MissingListener } from './served.ts';
@@ -114,9 +114,8 @@ function rejectedLine({ kind, namespace, name, serves, keeps, lacksRoutes, reaso
 
 /** External auth is not called here, so the result after it is only valid if it allows the request. */
 function resultTitle(access: AccessExplanation | undefined): string {
-  const isDecidedBefore = access?.jwt.some(({ stage, passes }) => stage === 'before external auth' && !passes);
-  const { steps, server, loginPath } = access?.extauth ?? {};
-  return (steps ?? server) && !loginPath && !isDecidedBefore ? 'Result, if external auth allows the request' : 'Result';
+  const isConditional = dependsOnExtAuth(access) && !access?.extauth?.loginPath;
+  return isConditional ? 'Result, if external auth allows the request' : 'Result';
 }
 
 const mark = (good: boolean, text: string, colors: Colors): string =>

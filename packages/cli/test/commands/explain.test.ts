@@ -81,6 +81,75 @@ describe('explain', () => {
     expect(stdout).to.contain('\n    host 127.0.0.1:8081 is not used: its health checks fail\n');
   });
 
+  describe('with --expect-status', () => {
+    const CART = ['GET', 'http://shop.example/cart/1'];
+    const BETA = ['POST', 'http://shop.example/cart', '-H', 'x-beta: 1'];
+    const OLD = ['GET', 'http://shop.example/old'];
+
+    for (const [status, request] of [
+      ['forwarded', CART],
+      ['200', BETA],
+      ['301', OLD],
+      ['404', ['GET', 'http://shop.example/none']],
+    ] as const) {
+      it(`exits with status 0 for ${status}`, async () => {
+        const { code, stdout, stderr } = await offline(...request, '--expect-status', status);
+        expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+        expect(stdout).to.equal((await offline(...request)).stdout);
+      });
+    }
+
+    for (const [status, request, found] of [
+      ['403', CART, 'forwarded to gw-system/echo'],
+      ['forwarded', BETA, '200 (direct response)'],
+      ['302', OLD, '301, a redirect to http://new.example/old'],
+    ] as const) {
+      it(`exits with status 1 for ${found} instead of ${status}`, async () => {
+        for (const output of ['table', 'json']) {
+          const shown = await offline(...request, '-o', output);
+          expect(await offline(...request, '-o', output, '--expect-status', status)).to.deep.equal({
+            code: 1,
+            stdout: shown.stdout,
+            stderr: `Error: expected ${status}, found ${found}\n`,
+          });
+        }
+      });
+    }
+
+    it('does not take a part of the requests for all of them', async () => {
+      const directory = temporaryDirectory();
+      const lost = '{ weight: 1, destination: { upstream: { name: lost } } }';
+      const weighted = (...list: string[]) =>
+        RESOURCES.replace('single: { upstream: { name: echo } }', `multi: { destinations: [${list.join(', ')}] }`);
+      const expecting = async (text: string, status: string) => {
+        writeFileSync(join(directory, 'all.yaml'), text);
+        return explain(...CART, '-c', directory, '--expect-status', status);
+      };
+      const half = weighted('{ weight: 1, destination: { upstream: { name: echo } } }', lost);
+      for (const status of ['forwarded', '404']) {
+        const { code, stderr } = await expecting(half, status);
+        expect(code, status).to.equal(1);
+        expect(stderr).to.equal(
+          `Error: expected ${status}, found forwarded to gw-system/echo, 404 (*v1.Upstream { gw-system.lost } not found)\n`,
+        );
+      }
+      expect(await expecting(weighted(lost, lost), '404')).to.include({ code: 0, stderr: '' });
+    });
+
+    it('rejects everything but a status or forwarded, and GraphQL operations', async () => {
+      for (const status of ['', '99', '1000', '0x1', '2.0', '20e1', '-200', 'Forwarded']) {
+        const { code, stderr } = await offline(...CART, `--expect-status=${status}`);
+        expect(code, status).to.equal(2);
+        expect(stderr).to.contain(
+          `invalid --expect-status '${status}': must be a status from 100 to 999, or forwarded`,
+        );
+      }
+      const { code, stderr } = await offline('--graphql', '{ a }', '--expect-status', '200');
+      expect(code).to.equal(2);
+      expect(stderr).to.contain('--expect-status');
+    });
+  });
+
   describe('of rejected resources', () => {
     const rejection = { statuses: { 'gw-system': { state: 2, reason: 'in short', reportedBy: 'gateway' } } };
     const problem = { severity: 'error', path: 'spec.x', message: 'bad field x', hint: 'did you mean y?' };
@@ -705,6 +774,27 @@ spec: { bindPort: 8080, httpGateway: {} }
       expect((await ask({ extauth, rbac: { disable: true } })).stdout).to.contain(conditional);
       expect((await ask({ extauth, jwtStaged: before })).stdout).to.not.contain(conditional);
       expect((await ask({ rbac: { disable: true } })).stdout).to.contain('\nResult\n');
+    });
+
+    it('does not take a result that depends on external auth for the expected one', async () => {
+      const extauth = { configRef: { name: 'login', namespace: 'gw-system' } };
+      const unknown = 'is not called by this command';
+      const expecting = (options: object, status: string) => ask(options, '--expect-status', status);
+      for (const status of ['forwarded', '401']) {
+        const { code, stderr } = await expecting({ extauth, rbac: { disable: true } }, status);
+        expect({ code, stderr }).to.deep.equal({
+          code: 1,
+          stderr: `Error: expected ${status}, but the outcome is not known: it depends on external auth of AuthConfig gw-system/login, which ${unknown}\n`,
+        });
+      }
+      const before = { beforeExtAuth: { providers: { main: { issuer: 'https://id.example' } } } };
+      expect(await expecting({ extauth, jwtStaged: before }, '401')).to.include({ code: 0, stderr: '' });
+      const lost = { extauth: { configRef: { name: 'lost', namespace: 'gw-system' } } };
+      expect(await expecting(lost, '500')).to.include({ code: 0, stderr: '' });
+      expect(await expecting(lost, 'forwarded')).to.include({
+        code: 1,
+        stderr: 'Error: expected forwarded, found 500 (AuthConfig gw-system/lost does not exist)\n',
+      });
     });
 
     it('does not present a token that the login adds as missing', async () => {
