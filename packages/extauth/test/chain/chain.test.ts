@@ -233,7 +233,9 @@ describe('the chain', () => {
 describe('the middleware', () => {
   afterEach(stopAll);
   const saying = (say: Say) => ({ methods: [{ ...scripted([say]), type: 'ldap' }] });
-  const config: AuthConfigSpec = { configs: [{ ldap: { address: 'x' } }] };
+  const config: AuthConfigSpec = {
+    configs: [{ ldap: { address: 'ldap://ldap.example.com', userDnTemplate: 'uid=%s,dc=example,dc=com' } }],
+  };
 
   it('returns 403 with an empty body, or the configured status, when no server is reachable', async () => {
     expect(await (await guarded(config, saying(fail))).ask()).to.include({ status: 403, body: '' });

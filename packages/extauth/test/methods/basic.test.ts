@@ -178,7 +178,7 @@ describe('basicAuth', () => {
     const method = basicMethod.create({ apr: { users } }, { id: 'n.c/step', context });
     for (const address of ['2001:db8::1', '2001:db8::2', '192.0.2.1'])
       await askFrom(method, address, { authorization: basic('alice', 'x') });
-    expect(clients).to.deep.equal(['2001:db8:0:0', '2001:db8:0:0', '192.0.2.1']);
+    expect(clients).to.deep.equal(['2001:db8::/64', '2001:db8::/64', '192.0.2.1']);
   });
 
   it('rejects while passwords cannot be checked, also negated and with failureModeAllow', async () => {
