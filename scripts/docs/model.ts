@@ -41,6 +41,7 @@ export function typeName(schema: SchemaNode, link: (title: string) => string): s
   if (schema.type === 'object') return `map to ${typeName(schema.additionalProperties as SchemaNode, link)}`;
   const names = schema['x-enum-names'];
   if (names) return names.map((name) => `\`${name}\``).join(', ');
+  if (schema['x-format'] === 'int64') return `integer, quoted or not${bounds(schema)}`;
   if (schema['x-format']) return schema['x-format'];
   const words = {
     string: 'text',

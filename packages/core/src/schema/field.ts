@@ -81,7 +81,9 @@ export interface SchemaNode extends FieldOptions, BlockRules, Bounds {
   readonly items?: SchemaNode;
   readonly enum?: readonly (string | number)[];
   readonly 'x-enum-names'?: readonly string[];
-  readonly 'x-format'?: 'duration' | 'regex';
+  readonly 'x-format'?: 'duration' | 'regex' | 'int64';
+  /** Of the text of an `int64`. */
+  readonly pattern?: string;
   /** The schemas of values of different types. */
   readonly anyOf?: readonly SchemaNode[];
   /** Set on a value of a program: returns what is wrong with it. */
@@ -103,6 +105,9 @@ export type Static<S> = S extends Schema<infer T> ? T : never;
 
 /** Returns what is wrong with a value of a program, e.g. `must be a store`; `undefined` if nothing is. */
 export type ValueProblem = (value: unknown) => string | undefined;
+
+/** Decimal text of a number of 64 bits. */
+export const INT64_TEXT = /^-?(0|[1-9][0-9]{0,19})$/;
 
 /** Bounds of a number, both included. */
 export interface Bounds {
@@ -202,6 +207,22 @@ export const count = (description: string, options?: FieldOptions) => int(descri
 /** A number of 32 bits without sign. */
 export const uint32 = (description: string, options?: FieldOptions) =>
   int(description, { minimum: 0, maximum: 4294967295, ...options });
+/**
+ * A number of 64 bits, also written as decimal text, as JSON of protobuf does; validated resources contain the number. Digits beyond what a number
+ * of JavaScript keeps are out of range.
+ */
+export const int64 = (description: string, options?: FieldOptions & Bounds) =>
+  field<number>(
+    {
+      type: 'integer',
+      'x-format': 'int64',
+      pattern: INT64_TEXT.source,
+      minimum: Number.MIN_SAFE_INTEGER,
+      maximum: Number.MAX_SAFE_INTEGER,
+    },
+    description,
+    options,
+  );
 /** A number of a port; 0 where the field describes it. */
 export const port = (description: string, options?: FieldOptions) =>
   int(description, { minimum: 0, maximum: 65535, ...options });

@@ -72,6 +72,9 @@ class Writer {
     const { type, items, minimum, maximum, properties, additionalProperties: values } = from;
     if (properties) return this.#object(from);
     if (from['enum']) return { enum: from['enum'] };
+    if (from['x-format'] === 'int64') {
+      return { type: [type, 'string'], pattern: from['pattern'], minimum, maximum };
+    }
     return {
       ...(type !== undefined && { type }),
       ...(minimum !== undefined && { minimum }),

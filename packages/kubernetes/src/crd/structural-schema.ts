@@ -50,6 +50,9 @@ function bodyOf(written: SchemaNode, around: Surroundings): StructuralSchema {
 
 function scalar({ type, minimum, maximum, ...rest }: SchemaNode): StructuralSchema {
   if (typeof type !== 'string') return ANYTHING;
+  if (rest['x-format'] === 'int64') {
+    return { 'x-kubernetes-int-or-string': true, pattern: rest.pattern, minimum, maximum };
+  }
   return {
     type,
     ...(type === 'integer' && { format: 'int64' }),

@@ -102,6 +102,17 @@ describe('customResourceDefinitions', () => {
     expect(field['description']).to.match(/ Default: USE_CONFIGURED_PROTOCOL\.$/);
   });
 
+  it('accepts numbers of 64 bits as text too', () => {
+    const { loadBalancerConfig } = schemaOf('upstreams.gw.vendor.io').properties!['spec']!.properties!;
+    const { ringHashConfig } = loadBalancerConfig!.properties!['ringHash']!.properties!;
+    expect(ringHashConfig!.properties!['minimumRingSize']).to.deep.include({
+      'x-kubernetes-int-or-string': true,
+      pattern: '^-?(0|[1-9][0-9]{0,19})$',
+      minimum: 1,
+      maximum: 8388608,
+    });
+  });
+
   it('writes no defaults into resources', () => {
     for (const { metadata } of definitions)
       walk(schemaOf(metadata.name), (node, path) => expect(node, path).to.not.have.property('default'));

@@ -14,9 +14,9 @@ import { Waf } from '../route/waf.ts';
 
 const socketOption = f.block(f.oneOf(['intValue', 'bufValue']), {
   description: f.text('Description for users.'),
-  level: f.int('Level of the option, e.g. 6 for TCP.'),
-  name: f.int('Number of the option.'),
-  intValue: f.int('Value as a number.'),
+  level: f.int64('Level of the option, e.g. 6 for TCP.'),
+  name: f.int64('Number of the option.'),
+  intValue: f.int64('Value as a number.'),
   bufValue: f.text('Value as base64: has no effect, with a warning, except in Envoy.'),
   state: f.choice(
     ['STATE_PREBIND', 'STATE_BOUND', 'STATE_LISTENING'],
@@ -172,7 +172,7 @@ const latency = f.block({
   emitDynamicMetadata: f.bool('Stores it for the access log.', { default: true }),
 });
 const limit = f.block({
-  maxActiveConnections: f.int('Maximum number of connections.', { minimum: 1 }),
+  maxActiveConnections: f.int64('Maximum number of connections.', { minimum: 1 }),
   delayBeforeClose: f.duration('Delay before a connection above the limit is closed; up to 1000 connections wait.', {
     default: '0s',
   }),

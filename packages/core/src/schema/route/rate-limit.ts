@@ -51,8 +51,8 @@ const headerCondition = f.block(
     exactMatch: f.text('The whole value.'),
     regexMatch: f.regex('RE2 expression that matches the whole value.'),
     rangeMatch: f.group('The value is a number in this range.', {
-      start: f.int('Start of the range, inclusive.'),
-      end: f.int('End of the range, exclusive.'),
+      start: f.int64('Start of the range, inclusive.'),
+      end: f.int64('End of the range, exclusive.'),
     }),
     presentMatch: f.bool('The header is present.'),
     prefixMatch: f.text('Prefix of the value.'),

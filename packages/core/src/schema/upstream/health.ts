@@ -47,8 +47,8 @@ const http = f.block({
   requestHeadersToRemove: f.texts('Headers to remove from a check, e.g. `user-agent`, which is `Envoy/HC`.'),
   useHttp2: f.flag('Checks over HTTP/2: with TLS by ALPN, otherwise with prior knowledge.'),
   expectedStatuses: f.groups('Ranges of statuses of healthy hosts. Default: only 200.', {
-    start: f.int('First status, inclusive, 100 to 599.', { minimum: 100, maximum: 599 }),
-    end: f.int('End of the range, exclusive, 101 to 600.', { minimum: 101, maximum: 600 }),
+    start: f.int64('First status, inclusive, 100 to 599.', { minimum: 100, maximum: 599 }),
+    end: f.int64('End of the range, exclusive, 101 to 600.', { minimum: 101, maximum: 600 }),
   }),
   responseAssertions: f.of(assertions, 'Conditions for the response, in addition to its status.'),
   method: f.enumeration(METHODS, 'Method of a check, without a body. CONNECT is not allowed. Default: GET.'),

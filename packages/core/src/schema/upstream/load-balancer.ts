@@ -37,8 +37,8 @@ const fields = f.block(f.oneOf(['roundRobin', 'leastRequest', 'random', 'ringHas
   random: f.empty('A random host; weights are ignored.'),
   ringHash: f.group('Consistent hashing on a ring, by the `lbHash` of the route.', {
     ringHashConfig: f.group('Size of the ring.', {
-      minimumRingSize: f.int('Minimum number of points.', { ...RING_SIZE, default: 1024 }),
-      maximumRingSize: f.int('Maximum number of points; not smaller than the minimum.', {
+      minimumRingSize: f.int64('Minimum number of points.', { ...RING_SIZE, default: 1024 }),
+      maximumRingSize: f.int64('Maximum number of points; not smaller than the minimum.', {
         ...RING_SIZE,
         default: 8388608,
       }),

@@ -1,7 +1,7 @@
 import type { FieldPath } from '../../resource/problem.ts';
 import { foldBeside } from './beside.ts';
 import { blockProblems } from './block-problems.ts';
-import type { SchemaNode, ValueProblem } from '../../schema/field.ts';
+import { INT64_TEXT, type SchemaNode, type ValueProblem } from '../../schema/field.ts';
 import { fittingNode, nodeOf, type Node, type ObjectNode, type ScalarNode } from './node.ts';
 import { isObject } from '../resource-identity.ts';
 import type { DocumentReport, WrittenProblem } from '../document-report.ts';
@@ -87,7 +87,8 @@ class Walk {
     return value;
   }
 
-  #scalar(node: ScalarNode, value: unknown): unknown {
+  #scalar(node: ScalarNode, written: unknown): unknown {
+    const value = node.format === 'int64' ? numberOf(written) : written;
     for (const problem of scalarProblems(node, value)) this.#problem(problem);
     return value;
   }
@@ -234,6 +235,12 @@ function withoutEmpty(node: ObjectNode, value: Json): Json {
   return keys.some(isAbsent)
     ? Object.fromEntries(keys.filter((key) => !isAbsent(key)).map((key) => [key, value[key]]))
     : value;
+}
+
+/** Returns the number of decimal text; any other value unchanged. */
+function numberOf(written: unknown): unknown {
+  // `-0` is 0.
+  return typeof written === 'string' && INT64_TEXT.test(written) ? Number(written) + 0 : written;
 }
 
 /** Returns true for a value that an unsupported field has anyway. */
