@@ -1,4 +1,5 @@
 import { fromByteString, type Facts } from '@edge-gateway/core';
+import { splitStyle, type Style, type StyledPlace } from './style.ts';
 
 export interface Roots {
   readonly args?: unknown;
@@ -15,6 +16,7 @@ type Step = string | number | typeof EACH;
 export interface Expression {
   readonly root: RootName;
   readonly text: string;
+  readonly style?: Style | undefined;
   evaluate(roots: Roots): unknown;
 }
 
@@ -27,14 +29,14 @@ export type Template = readonly (string | Expression)[];
 const MAX_TEMPLATE = 10_000;
 const EXPRESSION = /\{\$([^{}]*)\}/g;
 
-/** Parses a template. Throws an `Error` that names an invalid expression. */
-export function parseTemplate(text: string): Template {
+/** Parses a template. Throws an `Error` that names an invalid expression. Only parameters, at a `place`, have styles. */
+export function parseTemplate(text: string, place?: StyledPlace): Template {
   if (text.length > MAX_TEMPLATE) throw new Error(`a template must have at most ${MAX_TEMPLATE} characters`);
   const parts: (string | Expression)[] = [];
   let end = 0;
   for (const match of text.matchAll(EXPRESSION)) {
     if (match.index > end) parts.push(text.slice(end, match.index));
-    parts.push(parseExpression(match[1]!));
+    parts.push(parseStyled(match[1]!, place));
     end = match.index + match[0].length;
   }
   if (end < text.length) parts.push(text.slice(end));
@@ -51,6 +53,12 @@ export function readsClient(template: Template): boolean {
 /** Returns true if the template has no expression. */
 export function isConstant(template: Template): boolean {
   return template.every((part) => typeof part === 'string');
+}
+
+function parseStyled(written: string, place: StyledPlace | undefined): Expression {
+  const [text, style] = splitStyle(written, place);
+  const expression = parseExpression(text);
+  return style ? { ...expression, style } : expression;
 }
 
 function parseExpression(text: string): Expression {

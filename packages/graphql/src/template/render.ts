@@ -1,5 +1,6 @@
 import { isHeaderBytes, toByteString } from '@edge-gateway/core';
 import { parseTemplate, type Expression, type Roots, type Template } from './expression.ts';
+import { renderStyled, type StyledPlace } from './style.ts';
 import { FieldFailure } from '../errors/field-failure.ts';
 
 /** Renders a template as a JSON value: a single expression keeps its type, everything else is text. */
@@ -14,10 +15,13 @@ export function renderText(
   template: Template,
   roots: Roots,
   escape: (text: string, expression: Expression) => string,
+  place: StyledPlace = 'path',
 ): string {
   let text = '';
   for (const part of template) {
-    text += typeof part === 'string' ? part : escaped(part, roots, escape);
+    if (typeof part === 'string') text += part;
+    else if (!part.style) text += escaped(part, roots, escape);
+    else text += renderStyled(part.evaluate(roots), part.style, (value) => escape(textOf(value), part), place);
   }
   return text;
 }
@@ -64,7 +68,7 @@ function plainPath(template: Template, roots: Roots): string | undefined {
       if (part.includes('.') || part.includes('%')) return undefined;
       path += part;
     } else {
-      const text = textOf(part.evaluate(roots));
+      const text = part.style ? '' : textOf(part.evaluate(roots));
       if (!PLAIN.test(text)) return undefined;
       path += text;
     }
@@ -103,18 +107,19 @@ function leavesOut(template: Template, roots: Roots): boolean {
   for (const part of template) {
     if (typeof part === 'string') {
       if (part.includes('?')) return false;
-    } else if (textOf(part.evaluate(roots)) === '') return true;
+    } else if (renderText([part], roots, escapeComponent) === '') return true;
   }
   return false;
 }
 
 /** Renders a header value, in UTF-8. Throws a `FieldFailure` if it contains characters that headers must not have. */
 export function renderHeader(template: Template, roots: Roots): string {
-  const text = renderText(template, roots, (value, { text: expression }) => {
-    if (!canBeSent(value)) throw new FieldFailure(`{$${expression}} cannot be sent in a header`);
-    return value;
-  });
-  return toByteString(text);
+  return toByteString(renderText(template, roots, headerText, 'header'));
+}
+
+function headerText(text: string, { text: expression }: Expression): string {
+  if (!canBeSent(text)) throw new FieldFailure(`{$${expression}} cannot be sent in a header`);
+  return text;
 }
 
 const canBeSent = (text: string): boolean => isHeaderBytes(toByteString(text));

@@ -55,14 +55,19 @@ describe('an operation of a Swagger 2 document', () => {
 
   it('has lists as one text, unless they are parameters that repeat', () => {
     const list = { in: 'query', type: 'array', items: { type: 'string' } };
+    const formats = ['csv', 'ssv', 'tsv', 'pipes', 'multi'];
     const { parameters } = converted({
-      parameters: [
-        { ...list, name: 'csv', required: true },
-        { ...list, name: 'multi', collectionFormat: 'multi' },
-      ],
+      parameters: [{ ...list, name: 'plain' }, ...formats.map((name) => ({ ...list, name, collectionFormat: name }))],
     }).post;
-    expect(parameters[0]).to.deep.include({ name: 'csv', in: 'query', required: true, schema: { type: 'string' } });
-    expect(parameters[1]!['schema']).to.deep.include({ type: 'array', items: { type: 'string' } });
+    expect(parameters.map(({ name, style, explode }) => [name, style, explode])).to.deep.equal([
+      ['plain', undefined, false],
+      ['csv', undefined, false],
+      ['ssv', 'spaceDelimited', false],
+      ['tsv', 'tabDelimited', false],
+      ['pipes', 'pipeDelimited', false],
+      ['multi', undefined, true],
+    ]);
+    for (const { schema } of parameters) expect(schema).to.deep.include({ type: 'array', items: { type: 'string' } });
   });
 
   it('has responses of the types that it, or else the document, produces', () => {

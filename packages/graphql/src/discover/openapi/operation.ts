@@ -7,6 +7,7 @@ import type { Document } from './document.ts';
 import { hasContent, jsonContent } from './content.ts';
 import { whereOf, type Operation } from './operations.ts';
 import { declaredParameters, withheld } from './parameters.ts';
+import { serializedParameter } from './parameter-template.ts';
 import { textOf, type Json, type Placed } from './values.ts';
 import type { TypeOf } from './types.ts';
 
@@ -26,7 +27,7 @@ interface Argument {
 interface Parameter {
   readonly in: string;
   readonly name: string;
-  readonly argument: string;
+  readonly template: string;
 }
 
 /** Adds the field of an operation. Throws an `Error` that says why an operation is unsupported. */
@@ -62,7 +63,8 @@ function parametersOf(operation: Operation, { context, args, owner }: Taking): P
   const { document, draft, typeOf } = context;
   const unique = uniqueNames();
   const found: Parameter[] = [];
-  for (const { place, name, value, pointer } of declaredParameters(operation, document)) {
+  for (const declared of declaredParameters(operation, document)) {
+    const { place, name, value } = declared;
     const problem = withheld(place, name, context.grantedHeaders);
     if (problem !== undefined) {
       const where = whereOf(operation);
@@ -70,14 +72,12 @@ function parametersOf(operation: Operation, { context, args, owner }: Taking): P
       continue;
     }
     const argument = unique(toGraphQLName(name) || 'value');
-    const schema = {
-      value: isRecord(value['schema']) ? value['schema'] : { type: 'string' },
-      pointer: `${pointer}/schema`,
-    };
+    const { schema, template, problem: ignored } = serializedParameter(declared, document);
+    if (ignored !== undefined) draft.skipped.push({ where: whereOf(operation), reason: ignored });
     const type = typeOf(schema, `${toTypeName(owner)}${toTypeName(name)}`, 'input');
     const required = place === 'path' || value['required'] === true;
     args.push({ name: argument, type: required ? `${type}!` : type });
-    found.push({ in: place, name, argument });
+    found.push({ in: place, name, template: template(argument) });
   }
   if (!draft.takeFields(args.length, operation.placed.pointer)) throw new Error('it has too many arguments');
   return found;
@@ -133,17 +133,17 @@ function requestOf(
 ): NonNullable<Resolution['restResolver']>['request'] {
   const headers: Record<string, string> = { ':method': method.toUpperCase() };
   const queryParams: Record<string, string> = {};
-  const inPath = new Map(parameters.filter((each) => each.in === 'path').map((each) => [each.name, each.argument]));
+  const inPath = new Map(parameters.filter((each) => each.in === 'path').map((each) => [each.name, each.template]));
   const filled = path.replace(/\{([^{}]*)\}/g, (_, name: string) => {
-    const argument = inPath.get(name);
-    if (argument === undefined) throw new Error(`the path parameter '${name}' is not declared`);
-    return `{$args.${argument}}`;
+    const template = inPath.get(name);
+    if (template === undefined) throw new Error(`the path parameter '${name}' is not declared`);
+    return template;
   });
   if (!filled.startsWith('/')) throw new Error('the path does not start with /');
   headers[':path'] = `${basePath}${filled}`;
   for (const parameter of parameters) {
-    if (parameter.in === 'query') queryParams[parameter.name] = `{$args.${parameter.argument}}`;
-    if (parameter.in === 'header') headers[parameter.name.toLowerCase()] = `{$args.${parameter.argument}}`;
+    if (parameter.in === 'query') queryParams[parameter.name] = parameter.template;
+    if (parameter.in === 'header') headers[parameter.name.toLowerCase()] = parameter.template;
   }
   return {
     headers,

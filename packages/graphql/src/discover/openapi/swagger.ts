@@ -74,12 +74,20 @@ function typesOf(written: unknown): readonly string[] {
   return types.length > 0 ? types : JSON_TYPES;
 }
 
-/** A list that is not `multi` is one text, such as `a,b`. */
+/** Styles of lists that are one text, by `collectionFormat`. */
+const STYLES: Readonly<Record<string, string>> = {
+  ssv: 'spaceDelimited',
+  tsv: 'tabDelimited',
+  pipes: 'pipeDelimited',
+};
+
+/** A list is one text such as `a,b`, unless its parameter repeats. */
 function parameter(written: Json): Json {
-  const { name, in: place, required, description, type, collectionFormat } = written;
-  const isText = type === 'array' && collectionFormat !== 'multi';
+  const { name, in: place, required, description, collectionFormat } = written;
+  const style = STYLES[textOf(collectionFormat) ?? ''];
+  const explode = collectionFormat === 'multi' && place === 'query';
   // Its schema is beside its name. It is not copied: many operations may refer to it.
-  return { name, in: place, required, description, schema: isText ? { type: 'string' } : written };
+  return { name, in: place, required, description, ...(style && { style }), explode, schema: written };
 }
 
 function requestBodyOf(body: readonly Json[], consumes: readonly string[]): Json | undefined {

@@ -8,6 +8,7 @@ import {
   type Roots,
   type Template,
 } from '../../template/expression.ts';
+import { isLeftOut, keepReserved, renderPairs, type StyledPlace } from '../../template/style.ts';
 import {
   escapeComponent,
   parseHeader,
@@ -32,11 +33,11 @@ export function compileRestTemplate({ request }: RestResolver) {
   const templates = new Templates();
   const byName = headersByName(request);
   const method = methodOf(byName.get(':method'), request?.body !== undefined);
-  const path = templates.read(byName.get(':path') ?? '/');
+  const path = templates.read(byName.get(':path') ?? '/', 'path');
   if (typeof path[0] !== 'string' || !path[0].startsWith('/')) throw new Error(":path must begin with '/'");
   const headers = headersOf(byName, templates);
   const query = Object.entries(request?.queryParams ?? {}).map(
-    ([name, value]) => [encodeURIComponent(name), literalsEscaped(templates.read(value))] as const,
+    ([name, value]) => [encodeURIComponent(name), queryTemplate(value, templates)] as const,
   );
   const body = request?.body === undefined ? undefined : compileBody(request.body, templates);
   if (body && !headers.some(([name]) => name === 'content-type')) headers.push(['content-type', ['application/json']]);
@@ -59,7 +60,7 @@ export function compileRestTemplate({ request }: RestResolver) {
 function renderHeaders(headers: readonly (readonly [string, Template])[], roots: Roots): readonly string[] {
   return headers.flatMap(([name, template]) => {
     const whole = onlyExpression(template);
-    return whole && isNullish(whole.evaluate(roots)) ? [] : [name, renderHeader(template, roots)];
+    return whole && isLeftOut(whole.evaluate(roots), whole.style) ? [] : [name, renderHeader(template, roots)];
   });
 }
 
@@ -76,8 +77,8 @@ function isNullish(value: unknown): value is null | undefined {
 class Templates {
   usesClient = false;
 
-  read(text: string): Template {
-    const template = parseTemplate(text);
+  read(text: string, place?: StyledPlace): Template {
+    const template = parseTemplate(text, place);
     for (const part of template) {
       if (typeof part === 'string') continue;
       if (part.root === 'body') throw new Error(`{$${part.text}}: $body is allowed in setters only`);
@@ -118,7 +119,7 @@ function headersOf(written: ReadonlyMap<string, string>, templates: Templates): 
     const own = name === ':authority' ? 'host' : name;
     if (!isHeaderName(own)) throw new Error(`'${name}' is not a header name`);
     if (FRAMING_HEADERS.has(own) || own === 'expect') throw new Error(`the header ${name} cannot be set here`);
-    const template = parseHeader(value, (text) => templates.read(text));
+    const template = parseHeader(value, (text) => templates.read(text, 'header'));
     const preset = headers.findIndex(([name], index) => index < 2 && name === own);
     if (preset < 0) headers.push([own, template]);
     else headers[preset] = [own, template];
@@ -126,26 +127,35 @@ function headersOf(written: ReadonlyMap<string, string>, templates: Templates): 
   return headers;
 }
 
-/** Escapes the literal parts of a parameter, too. */
-function literalsEscaped(template: Template): Template {
+/** Reads the template of a query parameter; its literal parts are escaped, too. */
+function queryTemplate(text: string, templates: Templates): Template {
+  const template = templates.read(text, 'query');
+  if (template.length > 1 && template.some((part) => typeof part === 'object' && part.style)) {
+    throw new Error(`'${text}': an expression with a style must be the whole value of a query parameter`);
+  }
   return template.map((part) => (typeof part === 'string' ? encodeURIComponent(part) : part));
 }
 
 function withQuery(path: string, query: readonly (readonly [string, Template])[], roots: Roots): string {
   let whole = path;
   for (const [name, template] of query) {
-    for (const value of valuesOf(template, roots)) whole += `${whole.includes('?') ? '&' : '?'}${name}=${value}`;
+    for (const pair of pairsOf(name, template, roots)) whole += `${whole.includes('?') ? '&' : '?'}${pair}`;
   }
   return whole;
 }
 
-/** Returns the escaped values of one parameter: none if its only expression is null, one for each element of a list. */
-function valuesOf(template: Template, roots: Roots): readonly string[] {
+/** Returns the pairs of one parameter: none if its only expression is null, one for each element of a list, or as its style says. */
+function pairsOf(name: string, template: Template, roots: Roots): readonly string[] {
   const only = onlyExpression(template);
-  const value = only && only.root !== 'batch' ? only.evaluate(roots) : '';
+  const value = only && (only.style || only.root !== 'batch') ? only.evaluate(roots) : '';
   if (isNullish(value)) return [];
-  if (!Array.isArray(value)) return [renderText(template, roots, escapeComponent)];
-  return value.filter((each) => !isNullish(each)).map((each) => escapeComponent(textOf(each), only!));
+  if (only?.style) {
+    const { allowReserved } = only.style;
+    const escape = (part: unknown): string => escapeComponent(textOf(part), only);
+    return renderPairs(name, value, only.style, allowReserved ? (part) => keepReserved(escape(part)) : escape);
+  }
+  if (!Array.isArray(value)) return [`${name}=${renderText(template, roots, escapeComponent)}`];
+  return value.filter((each) => !isNullish(each)).map((each) => `${name}=${escapeComponent(textOf(each), only!)}`);
 }
 
 /** Compiles a JSON body; every string in it may be a template. */

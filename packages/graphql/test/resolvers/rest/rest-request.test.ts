@@ -46,4 +46,28 @@ describe('a request to a REST service', () => {
     );
     expect(render({ status: [] }).path).to.equal('/pets?kind=all&text=is%20&for=');
   });
+
+  it('writes lists and objects as the style of the expression says', () => {
+    const styled = { ':path': '/a{$args.path|matrix*:p q}', 'x-list': '{$args.list|pipeDelimited}' };
+    const made = compileRestTemplate({ request: { headers: styled, queryParams: { f: '{$args.filter|deepObject}' } } });
+    const { path, headers } = made.render({ args: { path: ['x', 'y'], list: [1, 2], filter: { a: 1, b: [2] } } });
+    expect(path).to.equal('/a;p%20q=x;p%20q=y?f%5Ba%5D=1&f%5Bb%5D=%5B2%5D');
+    expect(headers.slice(-2)).to.deep.equal(['x-list', '1|2']);
+    const batch = compileRestTemplate({ request: { queryParams: { id: '{$batch.keys|form*}' } } });
+    expect(batch.render({ batch: { keys: [1, 'b,c'] } }).path).to.equal('/?id=1&id=b%2Cc');
+  });
+
+  it('rejects styles that a place does not have', () => {
+    const compiled = (made: object) => () => compileRestTemplate({ request: made });
+    const inPath = (text: string) => compiled({ headers: { ':path': `/${text}` } });
+    const inQuery = (text: string) => compiled({ queryParams: { a: text } });
+    expect(inPath('{$args.a|form}')).to.throw('the style form is not allowed here; those of a path are simple, label,');
+    expect(inPath('{$args.a|matrix}')).to.throw('needs the name of the parameter');
+    expect(inPath('{$args.a|label:a}')).to.throw('needs the name of the parameter');
+    expect(inPath('{$args.a|simple+}')).to.throw('+ is allowed in query parameters only');
+    expect(inQuery('{$args.a|label}')).to.throw('the style label is not allowed here');
+    expect(inQuery('a {$args.a|form}')).to.throw('must be the whole value of a query parameter');
+    expect(compiled({ headers: { 'x-a': '{$args.a|deepObject}' } })).to.throw('those of a header are simple,');
+    expect(compiled({ body: { a: '{$args.a|form}' } })).to.throw('only parameters of REST requests have one');
+  });
 });
