@@ -5,8 +5,11 @@ import { generate } from 'selfsigned';
 
 const DAY_MS = 24 * 3600 * 1000;
 const VALID_DAYS = 90;
-/** A certificate with less than this left is made anew. */
-const LEAST_MS = 7 * DAY_MS;
+/** A certificate with less than this left is made anew, before the gateway warns about it. */
+const LEAST_MS = 30 * DAY_MS;
+
+/** The names that the demo serves with its certificate. */
+const SERVED_NAMES = ['localhost', 'echo.localhost'];
 
 const SECRETS_FILE = 'secrets.yaml';
 
@@ -17,7 +20,7 @@ export interface GeneratedSecrets {
 }
 
 /**
- * The secrets of the demo: the certificate for `localhost` and the client secret at the identity provider. They are in a file of resources in `folder`, readable by its owner only; what is there and still good is kept.
+ * The secrets of the demo: the certificate for `localhost` and `echo.localhost`, and the client secret at the identity provider. They are in a file of resources in `folder`, readable by its owner only; what is there and still good is kept.
  */
 export async function ensureSecrets(folder: string, now: number = Date.now()): Promise<GeneratedSecrets> {
   const file = join(folder, SECRETS_FILE);
@@ -41,14 +44,15 @@ export async function ensureSecrets(folder: string, now: number = Date.now()): P
   return { file, clientSecret };
 }
 
-/** The client secret of a file that was generated before; nothing when it is missing, damaged or its certificate ends soon. */
+/** The client secret of a file that was generated before; nothing when it is missing or damaged, or when its certificate ends soon or lacks a name. */
 function clientSecretIn(file: string, now: number): string | undefined {
   try {
     const text = readFileSync(file, 'utf8');
     const value = (key: string): string =>
       Buffer.from(new RegExp(String.raw`^  ${key}: (\S+)$`, 'm').exec(text)?.[1] ?? '', 'base64').toString('utf8');
-    const { validToDate } = new X509Certificate(value(String.raw`tls\.crt`));
-    if (validToDate.getTime() - now < LEAST_MS) return undefined;
+    const certificate = new X509Certificate(value(String.raw`tls\.crt`));
+    if (certificate.validToDate.getTime() - now < LEAST_MS) return undefined;
+    if (!SERVED_NAMES.every((name) => certificate.checkHost(name))) return undefined;
     return value('client-secret') || undefined;
   } catch {
     return undefined;
@@ -68,8 +72,9 @@ async function secretsYaml(clientSecret: string, now: number): Promise<string> {
       {
         name: 'subjectAltName',
         altNames: [
-          { type: 2, value: 'localhost' },
+          ...SERVED_NAMES.map((value) => ({ type: 2 as const, value })),
           { type: 7, ip: '127.0.0.1' },
+          { type: 7, ip: '::1' },
         ],
       },
     ],

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { generate } from 'selfsigned';
 import { parseAllDocuments } from 'yaml';
 import { ensureSecrets } from '../src/index.ts';
 
@@ -17,12 +18,12 @@ describe('the generated secrets', () => {
 
   const decoded = (text: string): Buffer => Buffer.from(text, 'base64');
 
-  it('are a certificate for localhost with its key, and a client secret, readable only by the owner', async () => {
+  it('are a certificate for the served names with its key, and a client secret, readable only by the owner', async () => {
     const { file, clientSecret } = await ensureSecrets(join(folder, 'generated'));
     const [tls, oauth] = parseAllDocuments(readFileSync(file, 'utf8')).map((each) => each.toJS() as any);
     const certificate = new X509Certificate(decoded(tls.data['tls.crt']));
-    expect(certificate.checkHost('localhost')).to.equal('localhost');
-    expect(certificate.checkIP('127.0.0.1')).to.equal('127.0.0.1');
+    for (const name of ['localhost', 'echo.localhost']) expect(certificate.checkHost(name)).to.equal(name);
+    for (const ip of ['127.0.0.1', '::1']) expect(certificate.checkIP(ip)).to.equal(ip);
     expect(certificate.checkPrivateKey(createPrivateKey(decoded(tls.data['tls.key'])))).to.equal(true);
     expect(certificate.ca).to.equal(false);
     expect(oauth.type).to.equal('extauth.vendor.io/oauth');
@@ -37,12 +38,21 @@ describe('the generated secrets', () => {
     expect(await ensureSecrets(folder)).to.deep.equal(first);
   });
 
-  it('are generated again before the certificate expires, and when the file is damaged', async () => {
+  it('are generated again before the gateway warns about the certificate, and when the file is damaged', async () => {
     const first = await ensureSecrets(folder);
-    const later = await ensureSecrets(folder, Date.now() + 85 * DAY_MS);
+    const later = await ensureSecrets(folder, Date.now() + 70 * DAY_MS);
     expect(later.clientSecret).to.not.equal(first.clientSecret);
     writeFileSync(later.file, 'kind: Secret\n');
     expect((await ensureSecrets(folder)).clientSecret).to.not.equal(later.clientSecret);
+  });
+
+  it('are generated again if the certificate lacks a name that is served', async () => {
+    const { file, clientSecret } = await ensureSecrets(folder);
+    const options = { keyType: 'ec' as const, notAfterDate: new Date(Date.now() + 90 * DAY_MS) };
+    const { cert } = await generate([{ name: 'commonName', value: 'localhost' }], options);
+    const crt = Buffer.from(cert).toString('base64');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/tls\.crt: \S+/, `tls.crt: ${crt}`));
+    expect((await ensureSecrets(folder)).clientSecret).to.not.equal(clientSecret);
   });
 
   it('are the same for demos that start at the same time', async () => {

@@ -3,7 +3,7 @@ import type { ClusterClient } from '@edge-gateway/kubernetes';
 import { deploymentProblems, listDeployments, podProblems, replicasOf } from '../cluster/workloads.ts';
 import type { Connection } from '../gateway/connection.ts';
 import { syncProblems } from '../gateway/proxy-list.ts';
-import { checkUpstreams } from './upstream-health.ts';
+import { hostProblems } from './upstream-health.ts';
 import { isListener, isReady, proxyProblems, type RunningComponent } from './components.ts';
 
 /** The cluster of a gateway. */
@@ -31,6 +31,13 @@ export interface CheckInput {
   note(message: string): void;
 }
 
+/** A problem that a check found. */
+export interface Finding {
+  readonly line: string;
+  /** A warning is a problem, but not an error. */
+  readonly isWarning: boolean;
+}
+
 /** One line `Checking <name>... OK`. */
 export interface Check {
   readonly name: string;
@@ -43,7 +50,7 @@ export interface Check {
    *
    * @param configured The problems of the configuration that belong to this check.
    */
-  run?(input: CheckInput, configured: readonly string[]): readonly string[] | Promise<readonly string[]>;
+  run?(input: CheckInput, configured: readonly Finding[]): Promise<readonly Finding[]>;
 }
 
 /** Only shown if there are some. */
@@ -54,9 +61,14 @@ export const DOCUMENTS: Check = { name: 'Documents', excludedBy: 'documents' };
 
 /** Every check in the order in which `check` runs them. */
 export const CHECKS: readonly Check[] = [
-  { name: 'Deployments', excludedBy: 'deployments', run: checkDeployments },
-  { name: 'Pods', excludedBy: 'pods', run: checkPods },
-  { name: 'Upstreams', excludedBy: 'upstreams', kind: 'Upstream', run: checkUpstreams },
+  { name: 'Deployments', excludedBy: 'deployments', run: async (input) => errors(await deploymentsOf(input)) },
+  { name: 'Pods', excludedBy: 'pods', run: async (input) => errors(await podsOf(input)) },
+  {
+    name: 'Upstreams',
+    excludedBy: 'upstreams',
+    kind: 'Upstream',
+    run: async (input, configured) => [...configured, ...errors(await hostProblems(input))],
+  },
   { name: 'UpstreamGroups', excludedBy: 'upstreamgroup', kind: 'UpstreamGroup' },
   { name: 'AuthConfigs', excludedBy: 'auth-configs', kind: 'AuthConfig' },
   { name: 'RateLimitConfigs', excludedBy: 'rate-limit-configs', kind: 'RateLimitConfig' },
@@ -79,10 +91,12 @@ export const EXCLUDABLE: readonly string[] = [
   'kube-http-routes',
 ];
 
+const errors = (lines: readonly string[]): Finding[] => lines.map((line) => ({ line, isWarning: false }));
+
 const NO_COMPONENTS =
   'Warning: the gateway does not list its components (GET /components); Deployments and Pods were not checked';
 
-async function checkDeployments({ components, exclude, cluster, note }: CheckInput): Promise<string[]> {
+async function deploymentsOf({ components, exclude, cluster, note }: CheckInput): Promise<string[]> {
   if (cluster) return deploymentProblems(cluster.client, cluster.namespace);
   if (components === undefined) {
     note(NO_COMPONENTS);
@@ -100,7 +114,7 @@ async function checkDeployments({ components, exclude, cluster, note }: CheckInp
 }
 
 /** Checks what runs inside those parts: every listener that should be open. */
-async function checkPods({ components, podSelector, printed, cluster, note }: CheckInput): Promise<string[]> {
+async function podsOf({ components, podSelector, printed, cluster, note }: CheckInput): Promise<string[]> {
   const noPods = `Warning: The provided label selector (${podSelector}) applies to no pods`;
   if (cluster) {
     const problems = await podProblems(cluster.client, cluster.namespace, podSelector);
@@ -125,7 +139,7 @@ function listenerLine({ name, kind, state, reason, resources }: RunningComponent
 }
 
 /** Checks the Proxy resources, whether every proxy serves the newest version, and whether the running one is ready and accepts updates. */
-async function checkProxies(input: CheckInput, configured: readonly string[]): Promise<readonly string[]> {
+async function checkProxies(input: CheckInput, configured: readonly Finding[]): Promise<readonly Finding[]> {
   const { components = [], connection, cluster, readOnly, exclude, note } = input;
   if (exclude.includes('deployments')) {
     note('Skipping proxies because deployments were excluded');
@@ -133,10 +147,10 @@ async function checkProxies(input: CheckInput, configured: readonly string[]): P
   }
   if (readOnly) note('Warning: the proxy was not queried because of --read-only');
   const isReported = components.some((one) => one.kind === 'proxy' && !isReady(one));
-  const found = [...configured, ...(await syncProblems(connection))];
+  const found = [...configured, ...errors(await syncProblems(connection))];
   if (readOnly || isReported) return found;
   const problems = cluster ? await clusterProxyProblems(cluster, note) : await proxyProblems(connection);
-  return [...found, ...problems];
+  return [...found, ...errors(problems)];
 }
 
 /** Checks a proxy of each Deployment of proxies. */

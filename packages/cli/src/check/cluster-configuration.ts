@@ -42,7 +42,8 @@ function problemsOf(object: StatusObject): Problem[] {
   return reports.flatMap(({ state, reason, reportedBy }) => {
     const by = reportedBy ? ` by '${reportedBy}'` : '';
     if (state === 'Rejected') return [problem(object, `Found rejected ${noun}${by}`, reason)];
-    return state === 'Warning' ? [problem(object, `Found ${noun} with warnings${by}`, reason)] : [];
+    if (state !== 'Warning') return [];
+    return [{ ...problem(object, `Found ${noun} with warnings${by}`, reason), severity: 'warning' as const }];
   });
 }
 

@@ -8,7 +8,7 @@ import type { Terminal } from '../output/terminal.ts';
 import { loadOffline } from '../resources/load.ts';
 import { countResources, noResources } from '../resources/no-resources.ts';
 import { items, text, type StatusObject } from '../resources/objects.ts';
-import { CHECKS, DOCUMENTS, GRAPHQL_APIS, type Check } from './checks.ts';
+import { CHECKS, DOCUMENTS, GRAPHQL_APIS, type Check, type Finding } from './checks.ts';
 
 /** The state of a configuration: of a running gateway or of a directory. */
 export interface Configuration {
@@ -86,11 +86,15 @@ export function checksOf(
   printed: readonly Problem[],
   { hasApis }: Configuration,
   exclude: readonly string[],
-): ReadonlyMap<Check, readonly string[]> {
-  const found = new Map<Check, string[]>(
+): ReadonlyMap<Check, readonly Finding[]> {
+  const found = new Map<Check, Finding[]>(
     CHECKS.filter(({ excludedBy }) => !exclude.includes(excludedBy)).map((check) => [check, []]),
   );
-  for (const group of groupByCause(printed)) found.get(checkOf(group[0]))!.push(groupLine(group));
+  for (const group of groupByCause(printed)) {
+    const isWarning = group.every(({ severity }) => severity === 'warning');
+    const line = `${groupLine(group)}${isWarning ? '  [warning]' : ''}`;
+    found.get(checkOf(group[0]))!.push({ line, isWarning });
+  }
   if (!hasApis && found.get(GRAPHQL_APIS)?.length === 0) found.delete(GRAPHQL_APIS);
   if (found.get(DOCUMENTS)?.length === 0) found.delete(DOCUMENTS);
   return found;

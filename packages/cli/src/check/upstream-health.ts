@@ -6,21 +6,23 @@ const RECENT_MS = 3_600_000;
 /** Flags of hosts that are used. */
 const USED = new Set(['degraded_active_hc', 'pending_active_hc']);
 
-/** Checks whether a running proxy can use the hosts of its upstreams. A proxy that does not respond is left to the check of proxies. */
-export async function checkUpstreams(
-  { connection, readOnly }: { readonly connection: Connection; readonly readOnly: boolean },
-  configured: readonly string[],
-): Promise<readonly string[]> {
-  if (readOnly) return configured;
+/** Returns the hosts of upstreams that a running proxy cannot use. A proxy that does not respond is left to the check of proxies. */
+export async function hostProblems({
+  connection,
+  readOnly,
+}: {
+  readonly connection: Connection;
+  readonly readOnly: boolean;
+}): Promise<string[]> {
+  if (readOnly) return [];
   const upstreams = await readUpstreamHosts(connection).catch(() => new Map<string, readonly UpstreamHost[]>());
   const now = Date.now();
-  const found = Array.from(upstreams, ([name, hosts]) =>
+  return Array.from(upstreams, ([name, hosts]) =>
     hosts.flatMap((host) => {
       const problem = problemOf(host, now);
       return problem === undefined ? [] : [`Upstream ${name}: ${host.address} ${problem}`];
     }),
-  );
-  return [...configured, ...found.flat()];
+  ).flat();
 }
 
 function problemOf({ flags, failure }: UpstreamHost, now: number): string | undefined {

@@ -1,6 +1,6 @@
 import { gatewayNamespace, printable, timeoutSignal } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
-import { CHECKS, EXCLUDABLE } from '../check/checks.ts';
+import { CHECKS, EXCLUDABLE, type Finding } from '../check/checks.ts';
 import { clusterConfiguration } from '../check/cluster-configuration.ts';
 import { readComponents } from '../check/components.ts';
 import {
@@ -14,8 +14,9 @@ import {
 import { cliError } from '../error-codes.ts';
 import { openCluster, wantsCluster, type ClusterFlags } from '../cluster/open-cluster.ts';
 import { clusterConnection, gatewayOf } from '../gateway/connection.ts';
-import { addExamples, didYouMean } from '../command-line/command-help.ts';
+import { addExamples, didYouMean, exitStatus } from '../command-line/command-help.ts';
 import { readPreferences } from '../command-line/config-file.ts';
+import { count } from '../output/problem-lines.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { readClusterObjects } from '../resources/load.ts';
 
@@ -139,16 +140,20 @@ interface Outcome {
   readonly total: string | undefined;
 }
 
-/** Prints what is left to print; problems are an error, but not as JSON. */
-function conclude({ out, colors }: Terminal, { output }: CheckFlags, { results, messages, total }: Outcome): void {
+/** Prints what is left to print; problems are a failure, but not as JSON. */
+function conclude({ out, err, colors }: Terminal, { output }: CheckFlags, { results, messages, total }: Outcome): void {
   if (output === 'json') return out(jsonReport(results, total === undefined ? messages : [...messages, total]));
   if (total !== undefined) out(colors.yellow(total));
-  if (results.some(({ problems }) => problems.length > 0)) throw cliError('ERR_CLI_CHECK_FAILED', errorTree(results));
-  out(colors.green('No problems detected.'));
+  const problems = results.flatMap((result) => result.problems);
+  if (problems.some(({ isWarning }) => !isWarning)) throw cliError('ERR_CLI_CHECK_FAILED', problemTree(results));
+  if (problems.length === 0) return out(colors.green('No problems detected.'));
+  err(colors.yellow(printable(problemTree(results))));
+  throw exitStatus(1);
 }
 
 function printResult({ out, colors }: Terminal, result: CheckResult, notes: readonly string[]): void {
-  const paint = result.problems.length === 0 ? colors.green : colors.red;
+  const { errors, warnings } = countsOf(result.problems);
+  const paint = errors > 0 ? colors.red : warnings > 0 ? colors.yellow : colors.green;
   out(paint(statusOf(result)));
   for (const note of notes) out(colors.yellow(printable(note)));
 }
@@ -156,29 +161,43 @@ function printResult({ out, colors }: Terminal, result: CheckResult, notes: read
 /** What the checks found, check by check. */
 interface CheckResult {
   readonly name: string;
-  readonly problems: readonly string[];
+  readonly problems: readonly Finding[];
 }
 
-/** `OK`, or `N Errors!`. */
+function countsOf(problems: readonly Finding[]): { readonly errors: number; readonly warnings: number } {
+  const warnings = problems.filter(({ isWarning }) => isWarning).length;
+  return { errors: problems.length - warnings, warnings };
+}
+
+/** `OK`, or `N Errors!`, `N warnings` or both. */
 function statusOf(result: CheckResult): string {
-  return result.problems.length === 0 ? 'OK' : `${result.problems.length} Errors!`;
+  const { errors, warnings } = countsOf(result.problems);
+  const parts = [errors > 0 ? `${errors} Errors!` : [], warnings > 0 ? count(warnings, 'warning') : []];
+  return parts.flat().join(', ') || 'OK';
 }
 
 /** The tree of problems: `N errors occurred:` and a tab-indented `* …` line each; several checks are nested. */
-function errorTree(results: readonly CheckResult[]): string {
+function problemTree(results: readonly CheckResult[]): string {
   const failed = results.filter(({ problems }) => problems.length > 0);
-  const groups = failed.map(({ problems }) => (problems.length > 1 ? listing(problems) : problems[0]!));
-  return failed.length === 1 ? listing(failed[0]!.problems) : listing(groups);
+  if (failed.length === 1) return listing(failed[0]!.problems);
+  return listing(
+    failed.map(({ problems }) => {
+      if (problems.length === 1) return problems[0]!;
+      return { line: listing(problems), isWarning: problems.every(({ isWarning }) => isWarning) };
+    }),
+  );
 }
 
-function listing(problems: readonly string[]): string {
-  const lines = problems.map((problem) => `\t* ${problem.replaceAll('\n', '\n\t  ').replaceAll('\t  \t', '\t\t')}`);
-  return [`${problems.length} ${problems.length === 1 ? 'error' : 'errors'} occurred:`, ...lines].join('\n');
+function listing(problems: readonly Finding[]): string {
+  const { errors, warnings } = countsOf(problems);
+  const counted = [errors > 0 ? count(errors, 'error') : [], warnings > 0 ? count(warnings, 'warning') : []];
+  const lines = problems.map((each) => `\t* ${each.line.replaceAll('\n', '\n\t  ').replaceAll('\t  \t', '\t\t')}`);
+  return [`${counted.flat().join(' and ')} occurred:`, ...lines].join('\n');
 }
 
 /** The output of `check -o json`; empty lists are `null`. */
 function jsonReport(results: readonly CheckResult[], messages: readonly string[]): string {
-  const errors = results.flatMap(({ problems }) => problems);
+  const errors = results.flatMap(({ problems }) => problems.map(({ line }) => line));
   const resources = results.map((result) => ({ name: result.name, status: statusOf(result) }));
   const orNull = <T>(list: readonly T[]) => (list.length > 0 ? list : null);
   return JSON.stringify(

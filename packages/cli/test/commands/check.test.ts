@@ -94,6 +94,19 @@ describe('check', () => {
     expectFixture('check-problems.txt', `${stdout}${stderr}`);
   });
 
+  it('reports warnings as warnings, and exits 1', async () => {
+    const warning = { severity: 'warning', message: 'certificate expires soon' };
+    const { code, stdout, stderr } = await check([problem('Gateway', 'tcp', warning)]);
+    expect(code).to.equal(1);
+    expect(stdout).to.contain('Checking Gateways... 1 warning\n').and.not.contain('Errors!');
+    expect(stderr).to.equal(
+      '1 warning occurred:\n\t* /etc/gateway/all.yaml:3:1  Gateway gw-system/tcp  spec.x  certificate expires soon  [warning]\n',
+    );
+    const both = await check([problem('Gateway', 'tcp', warning), problem('Upstream', 'a'), problem('Upstream', 'b')]);
+    expect(both.stdout).to.contain('Checking Upstreams... 2 Errors!\n').and.contain('Checking Gateways... 1 warning\n');
+    expect(both.stderr).to.match(/^Error: 1 error and 1 warning occurred:\n\t\* 2 errors occurred:\n/);
+  });
+
   it('lists the problems of one failing check without nesting', async () => {
     const { code, stderr } = await check([problem('Upstream', 'a'), problem('Upstream', 'b', { line: 7 })]);
     expect(code).to.equal(1);
@@ -333,9 +346,9 @@ stringData: { key: 0123456789abcdef0123456789abcde }
       write('b.yaml', 'kind: Nothing\nmetadata: { name: x }\n');
       const { code, stdout, stderr } = await offline();
       expect(code).to.equal(1);
-      expect(stdout).to.contain('Checking Secrets... 1 Errors!').and.contain('Checking Documents... 1 Errors!');
+      expect(stdout).to.contain('Checking Secrets... 1 warning').and.contain('Checking Documents... 1 Errors!');
       expect(stderr).to.contain(
-        '* resources/a.yaml:9:1  Secret gw-system/cipher  type  the key has 31 bytes, it needs 32\n',
+        '* resources/a.yaml:9:1  Secret gw-system/cipher  type  the key has 31 bytes, it needs 32  [warning]\n',
       );
       expect(stderr).to.match(/\* resources\/b\.yaml:1:\d+ {2}.*unknown kind Nothing/);
       expect(stderr).to.not.contain('0123456789');
@@ -348,7 +361,7 @@ stringData: { key: 0123456789abcdef0123456789abcde }
       const { code, stdout } = await offline('-o', 'json');
       expect(code).to.equal(0);
       const { resources, errors } = JSON.parse(stdout) as { resources: unknown[]; errors: string[] };
-      expect(resources).to.deep.include({ name: 'Secrets', status: '1 Errors!' });
+      expect(resources).to.deep.include({ name: 'Secrets', status: '1 warning' });
       expect(errors).to.have.length(1);
     });
 
