@@ -53,7 +53,8 @@ const textsOf = (directory: string, pattern: string): string =>
 
 /** A new definition is served some seconds after it was created. */
 async function applyResources({ apply }: KubernetesApi): Promise<void> {
-  const resources = textsOf(DEMO, '**/*.yaml');
+  // Each proxy opens the ports on its own address, which replaces `::`.
+  const resources = textsOf(DEMO, '**/*.yaml').replaceAll('bindAddress: 127.0.0.1', "bindAddress: '::'");
   for (const giveUp = performance.now() + DEFINITIONS_MS; ; await wait(500)) {
     try {
       return await apply(resources);
