@@ -29,6 +29,11 @@ describe('redact', () => {
     expect(containsSecrets({ kind: 'Secret', data: { a: 'eA==' } })).to.equal(true);
     expect(containsSecrets([{ url: 'https://u:p@a.test/' }, { url: 'https://a.test/' }])).to.equal(true);
     expect(containsSecrets({ kind: 'Secret', data: {} })).to.equal(false);
+    const adding = (key: string) => ({
+      headerManipulation: { requestHeadersToAdd: [{ header: { key, value: 'v' } }] },
+    });
+    expect(containsSecrets(adding('authorization')), 'a credential').to.equal(true);
+    expect(containsSecrets(adding('x-plan')), 'any other header').to.equal(false);
     expect(containsSecrets({ kind: 'Upstream', spec: { hosts: [{ addr: 'a.test', port: 80 }] } })).to.equal(false);
   });
 
