@@ -33,9 +33,12 @@ export function redact<T>(value: T): T {
   return copyOf(walk(value, undefined, NO_PLACE)) as T;
 }
 
-/** Returns true if {@link redact} changes a resource, or any part of one. */
+/**
+ * Returns true if {@link redact} changes a resource, or any part of one. Header values that a resource adds count only under the name of a
+ * secret: most are none, and they may be in a file that only its owner reads.
+ */
 export function containsSecrets(value: unknown): boolean {
-  const redacted = walk(value, undefined, NO_PLACE);
+  const redacted = walk(value, undefined, { ...NO_PLACE, keepsHeaders: true });
   return redacted !== value && !isDeepStrictEqual(redacted, value);
 }
 
@@ -107,11 +110,11 @@ function walkList(list: readonly unknown[], parent: string | undefined, place: P
   return copy ?? list;
 }
 
-function walkObject(value: object, parent: string | undefined, { above, inSecret }: Place): object {
+function walkObject(value: object, parent: string | undefined, { above, inSecret, keepsHeaders }: Place): object {
   const fields = value as Readonly<Record<string, unknown>>;
   const object: WalkedObject = {
     above,
-    inner: { above: parent, inSecret: inSecret || fields['kind'] === 'Secret' },
+    inner: { above: parent, inSecret: inSecret || fields['kind'] === 'Secret', keepsHeaders },
     isKey: typeof fields['kty'] === 'string',
     isNamed: isNamedSecret(fields['key']) || isNamedSecret(fields['name']),
   };
@@ -131,9 +134,11 @@ interface Place {
   readonly above: string | undefined;
   /** True inside a Secret. */
   readonly inSecret: boolean;
+  /** True if header values are treated like other texts. */
+  readonly keepsHeaders: boolean;
 }
 
-const NO_PLACE: Place = { above: undefined, inSecret: false };
+const NO_PLACE: Place = { above: undefined, inSecret: false, keepsHeaders: false };
 
 /** Properties of an object that decide whether its fields are secret. */
 interface WalkedObject {
@@ -154,7 +159,8 @@ function isNamedSecret(name: unknown): boolean {
 function walkField(key: string, inner: unknown, parent: string | undefined, object: WalkedObject): unknown {
   if (object.inner.inSecret && COPIES.has(key)) return redactAll(inner);
   if (object.isKey && PRIVATE_JWK_MEMBERS.has(key)) return REDACTED;
-  const secrecy = secrecyOf(key, parent, object.above);
+  const marked = secrecyOf(key, parent, object.above);
+  const secrecy = marked === 'header' && object.inner.keepsHeaders ? undefined : marked;
   if (secrecy === 'keySet') return publicKeys(inner);
   if (secrecy === 'header') return headerValues(inner);
   if (secrecy || (object.isNamed && VALUE_FIELDS.has(key)) || isSecretText(key, inner)) return redactAll(inner);
