@@ -13,6 +13,7 @@ import type { RejectedResource } from './rejected-resources.ts';
 import type { MissingListener } from './served.ts';
 import { differsInPort } from './port-in-host.ts';
 import { optionText } from './option-text.ts';
+import { subsetText } from './outcome-text.ts';
 import type { Colors } from '../output/terminal.ts';
 
 const hide = (path: string): string => redactPath(path, REDACTED);
@@ -197,7 +198,7 @@ function outcomeLines(outcome: Outcome): string[] {
   }
   return outcome.destinations.flatMap((destination) => {
     const { upstream, share, reply, url, method, body, timeoutMs, headers } = destination;
-    const part = `upstream ${upstream} (${Number(share.toFixed(2))} % of the requests)`;
+    const part = `upstream ${upstream}${subsetText(destination)} (${Number(share.toFixed(2))} % of the requests)`;
     const hosts = [...namedHostLines(destination), ...destinationHostLines(destination)];
     if (reply) return [`${part}: responds with ${reply.status} (${reply.reason})`, ...hosts];
     return [

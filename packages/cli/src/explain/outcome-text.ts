@@ -12,6 +12,17 @@ export function upstreamName(cluster: string): string {
   return at < 0 ? cluster : `${cluster.slice(at + 1)}/${cluster.slice(0, at)}`;
 }
 
+/** Returns ` (subset version=v1)` for a destination with a subset, else nothing. */
+export function subsetText({ subset = {} }: ExplainedDestination): string {
+  const labels = Object.entries(subset).map(([name, value]) => `${name}=${value}`);
+  return labels.length === 0 ? '' : ` (subset ${labels.join(', ')})`;
+}
+
+/** Returns the upstream of a destination with its subset. */
+export function destinationName(destination: ExplainedDestination): string {
+  return upstreamName(destination.upstream) + subsetText(destination);
+}
+
 /** The status of a response from the gateway itself. For forwarded requests, the upstream determines the status. */
 export function statusOf(outcome: Outcome): number | undefined {
   if (outcome.type !== 'forward') return outcome.status;
@@ -29,8 +40,8 @@ export function isForwarded(outcome: Outcome): boolean {
 export function outcomeText(outcome: Outcome): string {
   if (outcome.type === 'redirect') return `${outcome.status}, a redirect to ${redactPath(outcome.location, REDACTED)}`;
   if (outcome.type === 'reply') return replyText(outcome);
-  const names = outcome.destinations.map(({ upstream, reply }) =>
-    reply ? replyText(reply) : `forwarded to ${upstreamName(upstream)}`,
+  const names = outcome.destinations.map((destination) =>
+    destination.reply ? replyText(destination.reply) : `forwarded to ${destinationName(destination)}`,
   );
   return names.join(', ');
 }

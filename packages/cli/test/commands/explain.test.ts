@@ -81,6 +81,27 @@ describe('explain', () => {
     expect(stdout).to.contain('\n    host 127.0.0.1:8081 is not used: its health checks fail\n');
   });
 
+  it('shows the subset of a destination', async () => {
+    const directory = temporaryDirectory();
+    writeFileSync(
+      join(directory, 'all.yaml'),
+      RESOURCES.replace(
+        'spec: { static: { hosts: [{ addr: 127.0.0.1, port: 8081 }] } }',
+        'spec: { static: { hosts: [{ addr: 127.0.0.1, port: 8081, metadata: { envoy.lb: { version: v2, zone: b } } }], subsetSpec: { selectors: [{ keys: [version, zone] }] } } }',
+      ).replace(
+        'single: { upstream: { name: echo } }',
+        'single: { upstream: { name: echo }, subset: { values: { version: v2, zone: b } } }',
+      ),
+    );
+    const cart = ['GET', 'http://shop.example/cart/1', '-c', directory];
+    expect((await explain(...cart)).stdout).to.contain(
+      '\nResult\n  upstream echo_gw-system (subset version=v2, zone=b) (100 % of the requests)',
+    );
+    expect((await explain(...cart, '--expect-status', '200')).stderr).to.equal(
+      'Error: expected 200, found forwarded to gw-system/echo (subset version=v2, zone=b)\n',
+    );
+  });
+
   describe('with --expect-status', () => {
     const CART = ['GET', 'http://shop.example/cart/1'];
     const BETA = ['POST', 'http://shop.example/cart', '-H', 'x-beta: 1'];

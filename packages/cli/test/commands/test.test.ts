@@ -14,6 +14,16 @@ kind: Upstream
 metadata: { name: cart-v2 }
 spec: { static: { hosts: [{ addr: 127.0.0.1, port: 8082 }] } }
 ---
+apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: labeled }
+spec:
+  static:
+    hosts:
+      - { addr: 127.0.0.1, port: 8083, metadata: { envoy.lb: { version: v1 } } }
+      - { addr: 127.0.0.1, port: 8084, metadata: { envoy.lb: { version: v2 } } }
+    subsetSpec: { selectors: [{ keys: [version] }] }
+---
 apiVersion: ratelimit.vendor.io/v1alpha1
 kind: RateLimitConfig
 metadata: { name: each }
@@ -59,6 +69,13 @@ spec:
             destinations:
               - { weight: 9, destination: { upstream: { name: cart } } }
               - { weight: 1, destination: { upstream: { name: cart-v2 } } }
+      - name: labeled
+        matchers: [{ prefix: /labeled }]
+        routeAction:
+          multi:
+            destinations:
+              - { weight: 1, destination: { upstream: { name: labeled }, subset: { values: { version: v1 } } } }
+              - { weight: 3, destination: { upstream: { name: labeled }, subset: { values: { version: v2 } } } }
       - name: admin
         matchers: [{ prefix: /admin }]
         routeAction: { single: { upstream: { name: cart } } }
@@ -111,6 +128,9 @@ tests:
   - name: shares
     request: { url: http://shop.example/split, method: POST }
     expect: { upstream: { gw-system/cart: 90, cart-v2: 10 }, method: POST }
+  - name: subsets
+    request: { url: http://shop.example/labeled }
+    expect: { upstream: { labeled: 100 } }
   - name: an admin
     request: { url: http://shop.example/admin, claims: { role: admin } }
     expect: { rbac: { policy: admins }, upstream: gw-system/cart }
@@ -156,12 +176,13 @@ describe('test', () => {
   ✓ a redirect
   ✓ a response
   ✓ shares
+  ✓ subsets
   ✓ an admin
   ✓ another user
   ✓ a key
   ✓ another host
 
-8 tests, 8 passed, 0 failed
+9 tests, 9 passed, 0 failed
 `,
     });
   });
@@ -173,8 +194,8 @@ describe('test', () => {
     [CART, '{ listener: other }', 'listener: other | listener-::-8080'],
     [CART, '{ virtualService: default/shop }', 'virtualService: default/shop | gw-system/shop'],
     [CART, "{ domain: '*' }", 'domain: * | shop.example'],
-    [CART, '{ route: old }', 'route: old | gw-system.shop-route-5-cart'],
-    [CART, '{ route: null }', 'route: none | gw-system.shop-route-5-cart'],
+    [CART, '{ route: old }', 'route: old | gw-system.shop-route-6-cart'],
+    [CART, '{ route: null }', 'route: none | gw-system.shop-route-6-cart'],
     [CART, '{ status: 200 }', 'status: 200 | forwarded to gw-system/cart'],
     [HEALTH, '{ status: 404 }', 'status: 404 | 200 (direct response)'],
     [HEALTH, '{ body: bad }', 'body: bad | fine'],
@@ -188,6 +209,16 @@ describe('test', () => {
       '{ url: http://shop.example/split }',
       '{ upstream: { cart: 50, cart-v2: 50 } }',
       'upstream: cart 50 %, cart-v2 50 % | cart 90 %, cart-v2 10 %',
+    ],
+    [
+      '{ url: http://shop.example/labeled }',
+      '{ upstream: other }',
+      'upstream: other | gw-system/labeled (subset version=v1), gw-system/labeled (subset version=v2)',
+    ],
+    [
+      '{ url: http://shop.example/labeled }',
+      '{ upstream: { labeled: 90 } }',
+      'upstream: labeled 90 % | labeled (subset version=v1) 25 %, labeled (subset version=v2) 75 %',
     ],
     [CART, "{ url: { matches: 'https:.*' } }", 'url: a match of https:.* | http://127.0.0.1:8081/v1'],
     [CART, '{ timeout: 0s }', 'timeout: none | 3s'],

@@ -66,6 +66,11 @@ export class ExplainedHosts {
     });
   }
 
+  /** False if a subset of a destination is ignored. */
+  get hasSubsets(): boolean {
+    return this.#settings.subsets !== undefined;
+  }
+
   #isDetermined(context: PickContext | undefined): boolean {
     if (context?.wanted !== undefined) {
       const isBound = this.#balancer.pick({ ...context, strict: true }) !== undefined;

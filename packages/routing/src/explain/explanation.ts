@@ -142,6 +142,8 @@ export interface ExplainedHost {
 export interface ExplainedDestination {
   /** Cluster name. */
   readonly upstream: string;
+  /** The labels by which the destination selects hosts; missing if the upstream has no subsets. */
+  readonly subset?: Readonly<Record<string, string>>;
   /** Share of the requests in percent. */
   readonly share: number;
   /** Set if this share responds by itself. */

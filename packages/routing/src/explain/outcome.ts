@@ -102,6 +102,7 @@ function explainDestination(
     headers.push([head.headers[i]!, fromByteString(head.headers[i + 1]!)]);
   return {
     upstream: chosen || destination.upstream,
+    ...(destination.subset && hosts?.hasSubsets && { subset: destination.subset }),
     share: action.total === 0 ? 0 : (destination.weight / action.total) * 100,
     ...(reply && { reply }),
     endpoints: upstream?.endpoints ?? [],

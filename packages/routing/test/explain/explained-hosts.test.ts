@@ -113,5 +113,10 @@ describe('explained hosts', () => {
     const lacks = 'it lacks the labels version=v1';
     const destination = explained({ upstream: { endpoints, spec }, states, subset: { version: 'v1' } });
     expect(reasons(destination)).to.deep.equal([lacks, 'used', lacks]);
+    expect(destination.subset).to.deep.equal({ version: 'v1' });
+  });
+
+  it('ignore the subset on an upstream without subsets', () => {
+    expect(explained({ upstream: {}, subset: { version: 'v1' } })).not.to.have.property('subset');
   });
 });
