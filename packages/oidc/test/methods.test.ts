@@ -272,7 +272,8 @@ describe('login as an auth method', () => {
     idp.metadata = { end_session_endpoint: `${idp.issuer}/end` };
     const method = make({ logoutPath: '/logout', endSessionProperties: { methodType: 'PostMethod' } });
     const { cookies } = await logIn(method);
-    const decision = await method.authorize(asked('/logout', { cookie: cookieHeader(cookies) }));
+    const headers = { cookie: cookieHeader(cookies), 'sec-fetch-site': 'none' };
+    const decision = await method.authorize(asked('/logout', headers));
     expect(decision).to.include({ status: 200 });
     expect(bodyOf(decision))
       .to.contain(`action="${idp.issuer}/end"`)

@@ -1,5 +1,6 @@
 import { escapeHtml, keyedDigest, SWITCH_ACCOUNT, type AuthDenied, type AuthRequest } from '@edge-gateway/core';
 import { rethrowUnavailableStore } from '../error-codes.ts';
+import { isEqual } from '../is-equal.ts';
 import { beginSwitch } from '../login/begin.ts';
 import { cannotFollowLogin } from '../login/error-response.ts';
 import { cookieHeaders, page, redirectTo } from '../login/page.ts';
@@ -22,8 +23,8 @@ export async function logout(login: Login, request: AuthRequest): Promise<AuthDe
     return { allowed: false, status: 405, headers: ['allow', 'GET, HEAD, POST'], reason: 'method' };
   const sessions = (await login.storage.loadAll(request).catch(rethrowUnavailableStore)) ?? [];
   const [stored, ...others] = sessions;
-  if (stored && isFromOtherSite(request) && !isConfirmed(login, request, stored))
-    return confirm(request, confirmationOf(login.settings.stateKeys[0]!, login, stored));
+  if (stored && isFromOtherSite(request) && !isConfirmed(login, request, sessions))
+    return confirm(request, confirmationOf(login.settings.stateKeys[0]!, login, sessions));
   const newLogin = await switchOf(login, request);
   const cookies = await login.storage.remove(request, stored);
   // A session under another value of the cookie would log the user in again.
@@ -46,7 +47,7 @@ async function switchOf(login: Login, request: AuthRequest): Promise<AuthDenied 
  */
 export function isFromOtherSite(request: AuthRequest): boolean {
   const site = request.header('sec-fetch-site');
-  if (site !== undefined) return site === 'cross-site' || site === 'same-site';
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
   const from = request.header('origin') ?? request.header('referer');
   if (from === undefined) return request.method !== 'POST';
   // An opaque origin is `null`.
@@ -56,14 +57,17 @@ export function isFromOtherSite(request: AuthRequest): boolean {
 
 const CONFIRMATION = 'confirm';
 
-/** Returns the parameter that confirms the logout of a session; other sites cannot know it. */
-function confirmationOf(key: Uint8Array, { settings }: Login, { id }: StoredSession): string {
-  return keyedDigest(key, JSON.stringify(['logout', settings.id, id]));
+/**
+ * Returns the parameter that confirms the logout of a browser. It depends on all of its sessions: a sibling host may add the
+ * cookie of a session of its own, whose parameter it knows.
+ */
+function confirmationOf(key: Uint8Array, { settings }: Login, sessions: readonly StoredSession[]): string {
+  return keyedDigest(key, JSON.stringify(['logout', settings.id, ...sessions.map(({ id }) => id).sort()]));
 }
 
-function isConfirmed(login: Login, request: AuthRequest, stored: StoredSession): boolean {
-  const given = new URLSearchParams(request.path.split('?', 2)[1] ?? '').get(CONFIRMATION);
-  return login.settings.stateKeys.some((key) => given === confirmationOf(key, login, stored));
+function isConfirmed(login: Login, request: AuthRequest, sessions: readonly StoredSession[]): boolean {
+  const given = new URLSearchParams(request.path.split('?', 2)[1] ?? '').get(CONFIRMATION) ?? '';
+  return login.settings.stateKeys.some((key) => isEqual(given, confirmationOf(key, login, sessions)));
 }
 
 /** Returns the page that asks for a confirmation; its link is the request with the parameter. */

@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import { digest, keyedDigest, randomToken, seal, unsealWith, type AuthRequest } from '@edge-gateway/core';
 import {
   clearCookie,
@@ -11,6 +10,7 @@ import {
   type Cookies,
 } from '../http/cookies.ts';
 import { codeOf, failure } from '../error-codes.ts';
+import { isEqual } from '../is-equal.ts';
 import { macCookieName, TOKEN_COOKIES, tokenCookieName } from './cookie-names.ts';
 import type { ExpiringIds } from './expiring.ts';
 import { endOf, allOf, preferred, type StoredSession, type Session, type SessionStorage } from './session.ts';
@@ -191,11 +191,6 @@ export function createCookieStorage(options: CookieStorageOptions): SessionStora
     exclusively: (stored, work) => work(stored),
     close: () => options.denyList?.close?.(),
   };
-}
-
-function isEqual(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 const MAX_COOKIES = 7;

@@ -109,6 +109,16 @@ describe('attacks on a logout', () => {
       });
     }
 
+    it('a page asks first although a sibling host added the cookie of a session whose confirmation it knows', async () => {
+      const [browser, attacker] = [await loggedIn(), await loggedIn()];
+      const asked = await send(attacker, '/logout');
+      const link = /href="([^"]*confirm=[^"]*)"/.exec(await asked.text())![1]!;
+      const cookie = [attacker, browser].map((each) => `__session=${each.cookie('__session')}`).join('; ');
+      expect((await send(browser, link, { cookie })).status).to.equal(403);
+      expect(await statusOf(browser)).to.equal(200);
+      expect((await send(attacker, link)).status, 'the confirmation of its own session').to.equal(302);
+    });
+
     it('logs out for a page of the site, and for a POST of a program', async () => {
       const [one, two, three] = [await loggedIn(), await loggedIn(), await loggedIn()];
       expect((await send(one, '/logout', { referer: `${world.site.url}/a` })).status).to.equal(302);
@@ -122,6 +132,7 @@ describe('attacks on a logout', () => {
     for (const [name, headers] of Object.entries({
       'a link of another site': { 'sec-fetch-site': 'cross-site' },
       'a sibling host': { 'sec-fetch-site': 'same-site' },
+      'an unknown site': { 'sec-fetch-site': 'cross-site, none' },
       'an image': { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'image', 'sec-fetch-mode': 'no-cors' },
     })) {
       it(`logs nobody out: ${name}`, async () => {
