@@ -2,11 +2,17 @@ import { startInterval, wait, randomToken } from '@edge-gateway/core';
 import type { SessionLock } from './session-lock.ts';
 import type { StoreEntries } from './store-entries.ts';
 
-/** A lock expires after this time unless its holder extends it. */
+/** A lock expires after this time unless its holder extends it, by the clock of either process. */
 const LOCK_MS = 7000;
 const POLL_MS = 50;
 /** Minimum time in which the write of another process becomes visible. */
 const SETTLE_MS = 50;
+
+/** The text of a lock of another holder, and since when, on a monotonic clock. */
+interface Seen {
+  text: string | undefined;
+  at: number;
+}
 
 /**
  * Creates a lock that all processes on one store share. A store of a program has no atomic operations, so a process writes its
@@ -14,19 +20,25 @@ const SETTLE_MS = 50;
  * A process that stalls in between may hold the lock together with another one; the work must tolerate that.
  */
 export function createStoreLock(entries: StoreEntries, lockMs = LOCK_MS): SessionLock {
-  /** Returns true if the lock is held now. */
-  async function take(key: string, owner: string): Promise<boolean> {
+  const isHeldBy = async (key: string, owner: string): Promise<boolean> =>
+    (await entries.read(key))?.startsWith(owner) === true;
+
+  /** Returns true if the lock is held now. A text that stays the same is of a dead holder, whose clock may have been ahead. */
+  async function take(key: string, owner: string, seen: Seen): Promise<boolean> {
     const startedAt = performance.now();
-    if ((await entries.read(key)) !== undefined) return false;
+    const text = await entries.read(key);
+    if (text !== seen.text) Object.assign(seen, { text, at: startedAt });
+    if (text !== undefined && startedAt - seen.at < lockMs) return false;
     await entries.write(key, owner, lockMs);
     await wait(Math.max(SETTLE_MS, 2 * (performance.now() - startedAt)));
-    return (await entries.read(key)) === owner;
+    return isHeldBy(key, owner);
   }
 
   function hold(key: string, owner: string): () => Promise<void> {
     let extension: Promise<unknown> = Promise.resolve();
+    let extensions = 0;
     const extend = async (): Promise<void> => {
-      if ((await entries.read(key)) === owner) await entries.write(key, owner, lockMs);
+      if (await isHeldBy(key, owner)) await entries.write(key, `${owner} ${++extensions}`, lockMs);
     };
     const timer = startInterval(() => (extension = extension.then(extend).catch(() => {})), lockMs / 3).unref();
     return async () => {
@@ -34,7 +46,7 @@ export function createStoreLock(entries: StoreEntries, lockMs = LOCK_MS): Sessio
       // An extension that is written later would lock the session again.
       await extension;
       // If this fails, the lock expires.
-      if ((await entries.read(key).catch(() => undefined)) === owner) await entries.remove(key).catch(() => {});
+      if (await isHeldBy(key, owner).catch(() => false)) await entries.remove(key).catch(() => {});
     };
   }
 
@@ -43,7 +55,8 @@ export function createStoreLock(entries: StoreEntries, lockMs = LOCK_MS): Sessio
       const key = `lock ${id}`;
       const owner = randomToken();
       const until = performance.now() + waitMs;
-      while (!(await take(key, owner))) {
+      const seen: Seen = { text: undefined, at: 0 };
+      while (!(await take(key, owner, seen))) {
         if (performance.now() >= until) return undefined;
         await wait(POLL_MS);
       }

@@ -45,6 +45,8 @@ interface HandleSession extends StoredSession {
 /** The encrypted content of a session in the store. */
 interface Content extends Session {
   readonly marks?: Marks;
+  /** When it ends in the store: not every store removes what has expired. */
+  readonly endsAt?: number;
 }
 
 const HANDLE = /^[\w-]{43}$/;
@@ -65,7 +67,8 @@ export function createStoreStorage(options: StoreStorageOptions): SessionStorage
     const sealed = (data as { sealed?: unknown } | null | undefined)?.sealed;
     const text = typeof sealed === 'string' ? unseal(sessionKey(handle), options.client, sealed) : undefined;
     if (text === undefined) return undefined;
-    const { marks = {}, ...session } = JSON.parse(text) as Content;
+    const { marks = {}, endsAt = Infinity, ...session } = JSON.parse(text) as Content;
+    if (endsAt <= options.now()) return undefined;
     if (await options.marks?.hasEnded([...keysOf(session), ...Object.keys(marks)], marks)) {
       await destroy(id);
       return undefined;
@@ -82,7 +85,11 @@ export function createStoreStorage(options: StoreStorageOptions): SessionStorage
     const marks = { ...(await options.marks?.read(keys)), ...known };
     const endsAt = keptUntil(session, options.now() + lifetimeMs);
     const cookie = { originalMaxAge: lifetimeMs, expires: new Date(endsAt) };
-    const sealed = seal(sessionKey(handle), options.client, JSON.stringify({ ...session, marks } satisfies Content));
+    const sealed = seal(
+      sessionKey(handle),
+      options.client,
+      JSON.stringify({ ...session, marks, endsAt } satisfies Content),
+    );
     const data = { cookie, sealed } as unknown as SessionData;
     await callStore<void>((done) => options.store.set(digest(handle), data, (error?: unknown) => done(error)));
     const surplus = await options.index?.add(keys, { id: digest(handle), endsAt });

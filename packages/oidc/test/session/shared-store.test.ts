@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import express from 'express';
-import session, { type Store } from 'express-session';
+import session, { type SessionData, type Store } from 'express-session';
 import { createContext } from '@edge-gateway/core';
 import { oidc, type OidcOptions } from '../../src/index.ts';
 import { createStoreStorage } from '../../src/session/store-storage.ts';
@@ -16,10 +16,18 @@ import { createFileStore } from '../parts/file-store.ts';
 import { startSite, type Site } from '../parts/site.ts';
 import { startNode, type RunningNode } from '../parts/start-node.ts';
 import { startWorld } from '../parts/world.ts';
-import { sessionStoreContract } from './storage-contract.ts';
+import { requestWith, sessionOf, sessionStoreContract } from './storage-contract.ts';
 
 const SIGNING_KEY = 'a-signing-key-of-more-than-thirty-two-characters';
 const EVENTS = { 'http://schemas.openid.net/event/backchannel-logout': {} };
+const ATTRIBUTES = {
+  maxAgeSeconds: 3600,
+  secure: true,
+  httpOnly: true,
+  path: '/',
+  sameSite: 'Lax',
+  domain: undefined,
+} as const;
 const plain = { cookieOptions: { notSecure: true } };
 
 sessionStoreContract('a store of a program, from two processes', async () => {
@@ -32,14 +40,7 @@ sessionStoreContract('a store of a program, from two processes', async () => {
       marks: createLogoutMarks(entries, 3_600_000),
       usedIds: createStoreIds(entries, 600_000),
       cookieName: '__session',
-      attributes: {
-        maxAgeSeconds: 3600,
-        secure: true,
-        httpOnly: true,
-        path: '/',
-        sameSite: 'Lax',
-        domain: undefined,
-      },
+      attributes: ATTRIBUTES,
       client: 'a client',
       now: Date.now,
     });
@@ -189,6 +190,56 @@ describe('req.session in one store at two instances', () => {
       await idp.close();
       for (const site of sites) await site.close();
     }
+  });
+});
+
+describe('the lock of a process whose clock is ahead', () => {
+  const ahead = (): number => Date.now() + 3_600_000;
+
+  it('expires once the process is dead', async () => {
+    const store = new session.MemoryStore();
+    await createStoreEntries(store, ahead).write('lock a', 'of a dead process', 300);
+    const release = await createStoreLock(createStoreEntries(store, Date.now), 300).acquire('a', 5000);
+    expect(release).to.be.a('function');
+    await release!();
+  });
+
+  it('is held as long as the process extends it', async () => {
+    const store = new session.MemoryStore();
+    const release = await createStoreLock(createStoreEntries(store, ahead), 300).acquire('a', 0);
+    const other = createStoreLock(createStoreEntries(store, Date.now), 900);
+    expect(await other.acquire('a', 1500)).to.equal(undefined);
+    await release!();
+    const next = await other.acquire('a', 1500);
+    expect(next).to.be.a('function');
+    await next!();
+  });
+});
+
+describe('a session in a store that never removes anything', () => {
+  it('expires', async () => {
+    let now = Date.now();
+    const kept = new Map<string, SessionData>();
+    const store = {
+      get: (id: string, done: (error: unknown, data?: SessionData) => void) => done(undefined, kept.get(id)),
+      set: (id: string, data: SessionData, done: () => void) => done(void kept.set(id, data)),
+      destroy: (id: string, done: () => void) => done(),
+    } as unknown as Store;
+    const entries = createStoreEntries(store, () => now);
+    const storage = createStoreStorage({
+      store,
+      lock: createStoreLock(entries),
+      usedIds: createStoreIds(entries, 600_000),
+      cookieName: '__session',
+      attributes: ATTRIBUTES,
+      client: 'a client',
+      now: () => now,
+    });
+    const [cookie] = await storage.create(requestWith(), sessionOf('a', '1'));
+    const request = requestWith(cookie!.split(';')[0]!);
+    expect(await storage.load(request)).to.not.equal(undefined);
+    now += 3_601_000;
+    expect(await storage.load(request)).to.equal(undefined);
   });
 });
 
