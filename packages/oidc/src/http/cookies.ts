@@ -69,29 +69,32 @@ export function splitValue(name: string, value: string): readonly (readonly [str
  * changed, reordered or of another login.
  */
 export function joinValues(name: string, cookies: Cookies): readonly string[] {
+  const joined = new Map<number, ReadonlyMap<string, string>>();
   return (cookies.get(name) ?? []).flatMap((first) => {
     const chunked = /^chunks:([2-9]):([\w-]{43})$/.exec(first);
     if (!chunked) return first || [];
-    return joinChunks(name, cookies, { count: Number(chunked[1]), expected: chunked[2]! }) ?? [];
+    const count = Number(chunked[1]);
+    // Once for all values: they are up to 64 digests of a whole header.
+    const values = joined.get(count) ?? joinChunks(name, cookies, count);
+    joined.set(count, values);
+    return values.get(chunked[2]!) ?? [];
   });
 }
 
 /** Chunks with several values are combined in this many ways at most. */
 const MAX_COMBINATIONS = 64;
 
-function joinChunks(
-  name: string,
-  cookies: Cookies,
-  { count, expected }: { readonly count: number; readonly expected: string },
-): string | undefined {
-  if (count > MAX_CHUNKS) return undefined;
+/** Returns the combinations of chunks by their digests. */
+function joinChunks(name: string, cookies: Cookies, count: number): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  if (count > MAX_CHUNKS) return values;
   const chunks = Array.from({ length: count }, (_, i) => cookies.get(`${name}_${i + 1}`) ?? []);
   const combinations = chunks.reduce((product, { length }) => product * length, 1);
   for (let n = 0; n < Math.min(combinations, MAX_COMBINATIONS); n++) {
     const value = combination(chunks, n);
-    if (digest(value) === expected) return value;
+    values.set(digest(value), value);
   }
-  return undefined;
+  return values;
 }
 
 /** Returns the `n`th of all combinations, joined; the first one has the first value of each chunk. */
