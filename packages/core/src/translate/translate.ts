@@ -65,7 +65,7 @@ export function translate(
   const input: TranslationInput = { ...sources, upstreams, serviceUpstreams, authConfigs };
   const gateways = usedGateways(list('Gateway'), input, defaultGateways);
   const listeners = buildListeners(gateways, { input, memo, changes });
-  const missing = missingOptions(listeners.values(), memo?.missing);
+  const missing = missingOptions([...listeners.values()], memo?.missing);
   const served = servedUpstreams(input, listeners.values(), memo);
   const snapshots = snapshotsOf(
     gateways,

@@ -17,6 +17,7 @@ import { descriptorsOf } from '../reference/descriptor-sets.ts';
 import { selectVirtualServices } from './selection.ts';
 import { listenerTls, type ListenerTls, type TlsClaim } from '../tls/listener-tls.ts';
 import { lowerBound, sameList, withItems } from '../lists.ts';
+import { hasLogin } from './unserved-logins.ts';
 import { buildVirtualService, type Owner, type VirtualServiceBuild } from '../virtual-host/virtual-hosts.ts';
 import type { TranslationInput } from '../input.ts';
 
@@ -38,7 +39,7 @@ export interface ListenerBuild {
   readonly builds: readonly VirtualServiceBuild[];
   /** Problems of each build, including conflicts with others. */
   readonly services: readonly Problems[];
-  /** Builds that need options of the gateway, sorted by key. */
+  /** Builds that need options of the gateway or the host of a login, sorted by key. */
   readonly needy: readonly VirtualServiceBuild[];
   readonly conflicts: Conflicts;
   /** Problems of the gateway and its listener. */
@@ -242,7 +243,7 @@ function needyAfter(
   before: readonly VirtualServiceBuild[],
   { added, removed }: Difference<VirtualServiceBuild>,
 ): readonly VirtualServiceBuild[] {
-  const isNeedy = ({ needs }: VirtualServiceBuild): boolean => needs.length > 0;
+  const isNeedy = (build: VirtualServiceBuild): boolean => build.needs.length > 0 || hasLogin(build);
   const changes = new Map<string, VirtualServiceBuild | undefined>();
   for (const build of removed) if (isNeedy(build)) changes.set(build.stored.key, undefined);
   for (const build of added) if (isNeedy(build)) changes.set(build.stored.key, build);

@@ -1,3 +1,4 @@
+import type { FieldPath } from '../../resource/problem.ts';
 import { identityOfKey, type ResourceKey } from '../../resource/resource.ts';
 import { dotted } from '../names.ts';
 import { routeMessage, virtualHostMessage } from '../status/messages.ts';
@@ -5,8 +6,12 @@ import { Report, type Problems } from '../status/report.ts';
 import type { GatewayNeed } from '../virtual-host/gateway-needs.ts';
 import type { VirtualServiceBuild } from '../virtual-host/virtual-hosts.ts';
 import type { ListenerBuild } from './listeners.ts';
+import { createLoginCheck, hasLogin } from './unserved-logins.ts';
 
-/** Warnings of routes that need an option that their gateway lacks, by virtual service and route table. */
+/**
+ * Warnings of routes that need an option that their gateway lacks, by virtual service and route table, and of logins that return to
+ * a host that no virtual service serves.
+ */
 export type MissingOptions = ReadonlyMap<ResourceKey, Problems>;
 
 /** What several gateways lack for one field. */
@@ -16,8 +21,14 @@ interface Lack {
   readonly services: Set<ResourceKey>;
 }
 
-/** Returns one warning for each field that needs an option which one of its gateways lacks; unchanged ones are those of `before`. */
-export function missingOptions(listeners: Iterable<ListenerBuild>, before: MissingOptions | undefined): MissingOptions {
+/**
+ * Returns one warning for each field that needs an option which one of its gateways lacks, and for each login of a virtual service
+ * that needs another host; unchanged ones are those of `before`.
+ */
+export function missingOptions(
+  listeners: readonly ListenerBuild[],
+  before: MissingOptions | undefined,
+): MissingOptions {
   const reports = new Map<ResourceKey, Report>();
   const reportOf = (key: ResourceKey): Report => {
     const known = reports.get(key) ?? new Report();
@@ -35,12 +46,22 @@ export function missingOptions(listeners: Iterable<ListenerBuild>, before: Missi
       reportOf(service).repeat([{ code: 'STATUS', severity: 'warning', path: [], message }], prefix);
     }
   }
+  const check = createLoginCheck(listeners.map(({ conflicts }) => conflicts));
+  for (const { stored, virtualHost } of listeners.flatMap(({ needy }) => needy)) {
+    for (const { config, host, source } of virtualHost.authConfigs.flatMap(check)) {
+      const reason = `no virtual service serves '${host}', the host of appUrl of AuthConfig ${dotted(config)}: users get no page after the login`;
+      const message = virtualHostMessage('ProcessingWarning', reason);
+      reportOf(stored.key).warn({ code: 'STATUS', path: HOST, message, cause: message, source });
+    }
+  }
   return new Map([...reports].map(([key, report]) => [key, unchanged(report.problems(), before?.get(key))]));
 }
 
-/** Returns true if the gateway lacks an option that the virtual service needs. */
-export function lacksOption({ gateway }: ListenerBuild, { needs }: VirtualServiceBuild): boolean {
-  return needs.some(({ option }) => !gateway.spec.httpGateway?.options?.[option]);
+const HOST: FieldPath = ['spec', 'virtualHost'];
+
+/** Returns true if the virtual service may need something that the gateway lacks. */
+export function mayLack({ gateway }: ListenerBuild, build: VirtualServiceBuild): boolean {
+  return build.needs.some(({ option }) => !gateway.spec.httpGateway?.options?.[option]) || hasLogin(build);
 }
 
 function lacks(listeners: Iterable<ListenerBuild>): ReadonlyMap<string, Lack> {

@@ -2,7 +2,7 @@ import type { Derived } from '../derived.ts';
 import type { ResourceKey } from '../../resource/resource.ts';
 import { lowerBound } from '../lists.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
-import { lacksOption, type MissingOptions } from '../listener/missing-options.ts';
+import { mayLack, type MissingOptions } from '../listener/missing-options.ts';
 import { NO_PROBLEMS, Report, type Problems } from './report.ts';
 import type { VirtualServiceBuild } from '../virtual-host/virtual-hosts.ts';
 
@@ -77,7 +77,7 @@ export function proxyProblems(
       const problems = listener.services[i]!;
       if (problems === NO_PROBLEMS && missing.size === 0) continue;
       const build = listener.builds[i]!;
-      const lack = lacksOption(listener, build) ? missing.get(build.stored.key) : undefined;
+      const lack = mayLack(listener, build) ? missing.get(build.stored.key) : undefined;
       for (const each of [problems, lack ?? NO_PROBLEMS]) {
         if (each !== NO_PROBLEMS) all.push(derived.of(named, each, build.virtualHost.name));
       }
