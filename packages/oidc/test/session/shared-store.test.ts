@@ -222,8 +222,11 @@ describe('a session in a store that never removes anything', () => {
     const kept = new Map<string, SessionData>();
     const store = {
       get: (id: string, done: (error: unknown, data?: SessionData) => void) => done(undefined, kept.get(id)),
-      set: (id: string, data: SessionData, done: () => void) => done(void kept.set(id, data)),
-      destroy: (id: string, done: () => void) => done(),
+      set(id: string, data: SessionData, done: () => void) {
+        kept.set(id, data);
+        done();
+      },
+      destroy: (_id: string, done: () => void) => done(),
     } as unknown as Store;
     const entries = createStoreEntries(store, () => now);
     const storage = createStoreStorage({
