@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { GatewayProcess, until } from '../../apps/gateway/test/gateway-process.ts';
+import { makeCertificates } from '../parts/certificates.ts';
 import { screenshot, startChromium } from '../parts/chromium.ts';
 
 const RESOURCES = `
@@ -21,6 +22,17 @@ spec:
       - { matchers: [{ prefix: /up }], routeAction: { single: { upstream: { name: nowhere } } }, options: { timeout: 5s } }
       - { matchers: [{ prefix: / }], directResponseAction: { status: 200, body: hello } }
 `;
+/** Served with a certificate for another name, which is a warning. */
+const withCertificate = ({ cert, key }: { readonly cert: string; readonly key: string }): string => `
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: shop }
+spec:
+  sslConfig: { sslFiles: { tlsCert: '${cert}', tlsKey: '${key}' } }
+  virtualHost:
+    domains: [shop.example]
+    routes: [{ matchers: [{ prefix: / }], directResponseAction: { status: 200 } }]
+`;
 const BROKEN = `
 apiVersion: gateway.vendor.io/v1
 kind: VirtualService
@@ -32,16 +44,20 @@ describe('the status page, in a browser', () => {
   let browser: Browser;
   let page: Page;
   const gateway = new GatewayProcess();
+  const certificates = makeCertificates();
   const complaints: string[] = [];
 
   before(async function () {
     browser = await startChromium(this);
     gateway.write('resources.yaml', RESOURCES);
+    gateway.write('shop.yaml', withCertificate(certificates));
     await gateway.start();
+    expect((await fetch(`${gateway.url}/up`)).status).to.equal(503);
   });
   after(async () => {
     await browser?.close();
     await gateway.close();
+    certificates.remove();
   });
   beforeEach(async () => {
     page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
@@ -59,7 +75,9 @@ describe('the status page, in a browser', () => {
     '/status/resources',
     '/status/virtual-services',
     '/status/upstreams',
+    '/status/certificates',
     '/status/proxies',
+    '/status/log',
     '/status/explain',
   ];
 
@@ -72,7 +90,7 @@ describe('the status page, in a browser', () => {
         await screenshot(page, `status-page${path.replaceAll('/', '-')}-${width}`);
       });
 
-  for (const path of ['/', '/status/virtual-service?namespace=gw-system&name=hello'])
+  for (const path of [...PAGES, '/status/virtual-service?namespace=gw-system&name=hello'])
     it(`is readable in the dark: ${path}`, async () => {
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.goto(gateway.stats + path);
