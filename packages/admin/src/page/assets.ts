@@ -50,6 +50,7 @@ tbody th { white-space: nowrap; max-width: 26rem; overflow: hidden; text-overflo
 tbody tr:hover { background: color-mix(in srgb, var(--accent) 5%, transparent) }
 .number { text-align: right; white-space: nowrap }
 .wide { width: 50%; min-width: 16rem; overflow-wrap: anywhere }
+time { white-space: nowrap }
 code, pre { font: .92em/1.5 ui-monospace, monospace }
 td code, th code { white-space: nowrap }
 code.matcher { display: block; white-space: normal; overflow-wrap: anywhere }
@@ -79,6 +80,7 @@ code.matcher { display: block; white-space: normal; overflow-wrap: anywhere }
 .facts dd { margin: 0; overflow-wrap: anywhere }
 .lines { white-space: pre-line }
 pre { margin: 0; padding: .75rem 1rem; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; overflow: auto; max-height: 75vh }
+#log pre { white-space: pre-wrap; overflow-wrap: anywhere }
 .explanation { white-space: pre-wrap; overflow-wrap: anywhere; max-height: none }
 .explanation .yes { color: var(--good) } .explanation .no { color: var(--bad) }
 .explain { display: grid; grid-template-columns: 8rem repeat(2, minmax(0, 1fr)); gap: .6rem 1rem; margin: 0 0 1rem }

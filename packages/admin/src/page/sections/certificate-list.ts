@@ -1,7 +1,8 @@
 import type { X509Certificate } from 'node:crypto';
 import { alternativeNames, certificateState, holderOf, type CertificateState } from '@edge-gateway/core';
 import { certificatesOf, type CertificateUser } from '../../proxy/used-certificates.ts';
-import { html, type Content, type Markup } from '../html.ts';
+import { countText } from '../figures.ts';
+import { href, html, type Content, type Markup } from '../html.ts';
 import type { PageBody } from '../layout.ts';
 import { filterForm, pagedRows, pager, wordsIn } from '../paging.ts';
 import { PATHS, upstreamLink } from '../paths.ts';
@@ -44,8 +45,22 @@ export function certificatesPage(sources: StatusSources, parameters: URLSearchPa
     heading: 'Certificates',
     query: parameters.get('q') ?? '',
     content: html`${filterForm(PATHS.certificates, filters, parameters)}
-<div id="certificates" data-live="change">${certificateTable(paged.rows, sources.now())}${pager(PATHS.certificates, paged, parameters)}</div>`,
+<div id="certificates" data-live="change">${warningsOf(sources)}${certificateTable(paged.rows, sources.now())}${pager(PATHS.certificates, paged, parameters)}</div>`,
   };
+}
+
+/** Returns how many problems of the configuration are about certificates, such as names that one does not cover. */
+export function countCertificateProblems(sources: StatusSources): number {
+  return (sources.state?.()?.issues ?? []).filter(({ code }) => code === 'CERTIFICATE').length;
+}
+
+/** A link to the problems: the state of a certificate depends on its dates only. */
+function warningsOf(sources: StatusSources): Content {
+  const problems = countCertificateProblems(sources);
+  return (
+    problems > 0 &&
+    html`<p><a href="${href(PATHS.problems, { severity: 'warning' })}">${countText(problems, 'problem')} of certificates</a></p>`
+  );
 }
 
 /** Returns the state of every certificate in use. */

@@ -9,7 +9,7 @@ import { countStates, type ResourceRow } from '../resource-rows.ts';
 import { hasTraffic, type StatusSources } from '../sources.ts';
 import { ageOf, badge, tableOf, type Tone } from '../table.ts';
 import type { Traffic } from '../traffic.ts';
-import { certificateStates } from './certificate-list.ts';
+import { certificateStates, countCertificateProblems } from './certificate-list.ts';
 import { proxyTable } from './proxies.ts';
 import { problemTable } from './resources.ts';
 import { translationTable } from './translations.ts';
@@ -118,9 +118,15 @@ function certificateFigure(sources: StatusSources): Markup[] {
   const counted = (...names: readonly CertificateState[]): number =>
     states.filter((each) => names.includes(each)).length;
   const [invalid, expiring] = [counted('expired', 'not yet valid'), counted('expiring')];
-  const note =
-    invalid > 0 ? `${count(invalid)} not valid` : expiring > 0 ? `${count(expiring)} expiring soon` : 'all valid';
-  const tone = invalid > 0 ? 'bad' : expiring > 0 ? 'warning' : 'good';
+  const problems = countCertificateProblems(sources);
+  const [note, tone]: [string, Tone] =
+    invalid > 0
+      ? [`${count(invalid)} not valid`, 'bad']
+      : expiring > 0
+        ? [`${count(expiring)} expiring soon`, 'warning']
+        : problems > 0
+          ? [countText(problems, 'problem'), 'warning']
+          : ['all valid', 'good'];
   return [figure({ name: 'Certificates', value: count(states.length), note, tone, link: PATHS.certificates })];
 }
 

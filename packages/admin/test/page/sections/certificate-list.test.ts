@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { CERTIFICATE, PRIVATE_KEY } from '../../certificate.ts';
 import { createContext } from '@edge-gateway/core';
-import { controlAdmin } from '../../control/control-sample.ts';
+import { controlAdmin, STATE } from '../../control/control-sample.ts';
 import { proxyAdmin, NOW, secrets } from '../../sample.ts';
 
 const PATH = '/status/certificates';
@@ -50,6 +50,16 @@ describe('certificates page', () => {
     expect(await pageAt(NOW, `${PATH}?state=expired`)).to.contain('No certificate matches.');
     expect(await pageAt(NOW, `${PATH}?q=other.example`)).to.contain('No certificate matches.');
     expect(await pageAt(NOW, `${PATH}?q=SHOP-TLS&state=valid`)).to.contain('CN=shop.example');
+  });
+
+  it('links the problems of certificates whose dates are valid', async () => {
+    const issue = { code: 'CERTIFICATE', severity: 'warning', path: [], origin: STATE.issues[0]!.origin } as const;
+    const issues = [{ ...issue, message: 'certificate shop.example does not cover a.example' }];
+    const admin = await controlAdmin({ state: () => ({ ...STATE, issues }) });
+    const [page, overview] = [await admin.request(PATH), await admin.request('/')];
+    await admin.close();
+    expect(page.text).to.contain('<a href="/status/problems?severity=warning">1 problem of certificates</a>');
+    expect(overview.text).to.contain('<small>1 problem</small>').and.not.contain('all valid');
   });
 
   it('is part of the status page of the control plane', async () => {
