@@ -101,6 +101,7 @@ async function greet(ready) {
     ...unserved.map((each) => ['not served', unservedLines(each)]),
     ...(problems > 0 ? [['problems', [`${problems}, listed by:`, `${gatewayctl(ready)} check`, ...moreProblems]]] : []),
     ['proxy admin', [`http://localhost:${adminPort}`]],
+    ['GraphQL', [`http://localhost:${adminPort}/graphql (explorer)`]],
     ['control plane', [`http://localhost:${statsPort} (status page)`]],
   ];
   const state = unserved.length === 0 ? '.' : ', but some listeners are not served.';

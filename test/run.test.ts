@@ -111,6 +111,7 @@ spec: { ${tls}virtualHost: { domains: ['*'], routes: [{ matchers: [{ prefix: / }
   problems       1, listed by:
                  npm run gatewayctl -- --server http://localhost:PORT --proxy-admin http://localhost:PORT check
   proxy admin    http://localhost:PORT
+  GraphQL        http://localhost:PORT/graphql (explorer)
   control plane  http://localhost:PORT (status page)
 
 `);

@@ -54,7 +54,7 @@ export function graphqlAction(options: GraphQLActionOptions = {}): ActionKind {
       const known = context.state('graphql.apis', () => new WeakMap<SnapshotGraphQLApi, Shared>());
       const api = apiOf(action.api, scope);
       let shared = known.get(api);
-      if (!shared) known.set(api, (shared = { responder: serveApi(api, context, options), users: 0 }));
+      if (!shared) known.set(api, (shared = { responder: serveApi(api, context, options).responder, users: 0 }));
       shared.users++;
       return release(shared, { guarded: isGuarded(scope), forget: () => void known.delete(api) });
     },
@@ -84,8 +84,14 @@ function release(
   return used;
 }
 
-/** Creates the responder of an API. Throws `ERR_GRAPHQL_API` if the API is invalid. */
-export function serveApi(found: SnapshotGraphQLApi, context: Context, given: GraphQLActionOptions): Responder {
+/** An API, and its responder. */
+interface Served {
+  readonly api: ExecutableApi;
+  readonly responder: Responder;
+}
+
+/** Creates an API with its responder. Throws `ERR_GRAPHQL_API` if the API is invalid. */
+export function serveApi(found: SnapshotGraphQLApi, context: Context, given: GraphQLActionOptions): Served {
   const { introspection, cache, findUpstream } = given;
   const { ref, descriptorSets } = found;
   const spec = specOf(found);
@@ -98,7 +104,7 @@ export function serveApi(found: SnapshotGraphQLApi, context: Context, given: Gra
   const declared = createApi(parts, context);
   const api = introspection ? withIntrospection(declared) : declared;
   const shared = cache && { store: cache, scope: scopeOf(found) };
-  return createResponder({ api, spec, limits, counts, shared }, context);
+  return { api, responder: createResponder({ api, spec, limits, counts, shared }, context) };
 }
 
 /** Returns the declared spec, with the schema of the server if none is declared. */

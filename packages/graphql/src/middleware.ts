@@ -72,6 +72,11 @@ export interface GraphQLApiOptions {
    * `gw-system.extauth-signing-key` of the context, else random, so that no other process uses the results.
    */
   readonly cacheKey?: string;
+  /**
+   * Adds an editor for queries to the page that browsers get, with an example that shows names of the schema to everyone who may
+   * open it. Queries run as those of any client; without `enableIntrospection` the schema cannot be read. Default false.
+   */
+  readonly explorer?: boolean;
   /** Name in logs and statistics. Default `graphql`. */
   readonly name?: string;
 }
@@ -116,6 +121,7 @@ const fields = {
   limits: ofSpec('options', 'limits'),
   cache: f.value<ResultStore>((store) => (isStore(store) ? undefined : 'must be a store, e.g. of redisResults()')),
   cacheKey: f.text(),
+  explorer: f.bool(),
   name: f.text(),
 } satisfies Record<keyof GraphQLApiOptions, f.Schema>;
 const rules: f.OptionRules = {
@@ -170,7 +176,10 @@ export function graphqlApi(written: GraphQLApiOptions, given: Context = createCo
     scope: JSON.stringify([name, parts.spec, options.apis]),
     key: options.cacheKey,
   };
-  const responder = createResponder({ api, limits, counts, spec: options, shared }, context);
+  const responder = createResponder(
+    { api, limits, counts, spec: options, shared, explorer: options.explorer },
+    context,
+  );
   const isExecutedHere = !options.remote && !options.stitchedSchema;
   const handler: GraphQLApiHandler = Object.assign(handlerOf(responder), {
     schema: isExecutedHere ? api.schema : undefined,

@@ -59,6 +59,7 @@ export function lazyExplorer(
   return {
     apis: () => (isNeeded() ? explorer().apis() : []),
     serve: (api) => (isNeeded() ? explorer().serve(api) : undefined),
+    example: async (api, req) => (isNeeded() ? explorer().example(api, req) : undefined),
     close: async () => created?.close(),
   };
 }

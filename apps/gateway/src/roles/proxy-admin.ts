@@ -49,6 +49,7 @@ function explorerOf(dataPlane: DataPlane): NonNullable<ProxyAdminOptions['graphq
   return {
     apis: () => (isHidden() ? [] : explorer.apis()),
     serve: (api) => (isHidden() ? undefined : explorer.serve(api)),
+    example: async (api, req) => (isHidden() ? undefined : explorer.example(api, req)),
   };
 }
 

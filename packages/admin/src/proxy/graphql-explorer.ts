@@ -19,7 +19,9 @@ const ASSETS: Readonly<Record<string, readonly [module: string, file: string, ty
 const START = `const url = location.pathname + '/query';
 const { createElement } = React;
 const fetcher = GraphiQL.createFetcher({ url });
-ReactDOM.createRoot(document.getElementById('explorer')).render(createElement(GraphiQL, { fetcher }));
+const root = document.getElementById('explorer');
+const defaultQuery = root.dataset.query || undefined;
+ReactDOM.createRoot(root).render(createElement(GraphiQL, { fetcher, defaultQuery }));
 `;
 
 /** Stacks the panels of GraphiQL on narrow screens; `!important` overrides the sizes that its script sets. */
@@ -64,9 +66,12 @@ export function graphqlExplorer(explorer: GraphQLExplorer): Router {
     const [module, file, type] = asset;
     return sendAsset(res, type, readFileSync(fileOf(module, file)));
   });
-  router.get('/:namespace/:name', ({ params }, res, next) => {
+  router.get('/:namespace/:name', async (req, res, next) => {
+    const { params } = req;
     if (!explorer.apis().some((api) => isSame(api, params))) return next(adminError('ERR_ADMIN_NOT_FOUND'));
-    return sendPage(res, explorerPage(params));
+    // The page reports itself what is wrong with the API.
+    const example = await Promise.resolve(explorer.example?.(params, req)).catch(() => undefined);
+    return sendPage(res, explorerPage(params, example));
   });
   router.post('/:namespace/:name/query', (req, res, next) => {
     const serve = explorer.serve(req.params);
@@ -90,7 +95,7 @@ function listOf(apis: readonly ResourceRef[]): string {
   return `<ul>\n${items.join('\n')}\n</ul>`;
 }
 
-function explorerPage({ namespace, name }: ResourceRef): string {
+function explorerPage({ namespace, name }: ResourceRef, example = ''): string {
   const title = escapeHtml(`${namespace}/${name}`);
   const scripts = ['react.js', 'react-dom.js', 'graphiql.js', 'start.js'].map(
     (file) => `<script defer src="/graphql/assets/${file}"></script>`,
@@ -100,7 +105,7 @@ function explorerPage({ namespace, name }: ResourceRef): string {
 <meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><link rel="stylesheet" href="/graphql/assets/graphiql.css">
 <style>${STYLE}</style>
 ${scripts.join('\n')}</head>
-<body><div id="explorer"></div></body></html>
+<body><div id="explorer" data-query="${escapeHtml(example)}"></div></body></html>
 `;
 }
 

@@ -67,6 +67,8 @@ export interface ProxyAdminOptions {
 export interface GraphQLExplorer {
   /** The APIs that are currently served. */
   apis(): readonly ResourceRef[];
+  /** Returns a query to begin with. Default: the page begins with a comment. */
+  example?(api: ResourceRef, req: IncomingMessage): Promise<string | undefined>;
   /** Handles the explorer's requests to one API; introspection is allowed. */
   serve(api: ResourceRef): ((req: IncomingMessage, res: ServerResponse, next: Next) => void) | undefined;
 }

@@ -17,6 +17,10 @@ describe('the GraphQL explorer of the proxy admin', () => {
     admin = await proxyAdmin({
       graphql: {
         apis: () => APIS,
+        example: async ({ name }) => {
+          if (name === 'books') return '{\n  books(title: "<a>") {\n    id\n  }\n}\n';
+          throw new Error('no schema');
+        },
         serve: ({ namespace, name }) =>
           APIS.some((api) => api.namespace === namespace && api.name === name)
             ? (_req, res) => {
@@ -71,6 +75,13 @@ describe('the GraphQL explorer of the proxy admin', () => {
       if (page !== '/graphql/gw-system/books') expect(text).to.include('&#62;&#60;img src=x onerror=alert(1)&#62;');
     });
   }
+
+  it('begins with an example query, if the API has one', async () => {
+    const { text } = await admin.request('/graphql/gw-system/books');
+    expect(text).to.include('data-query="{\n  books(title: &#34;&#60;a&#62;&#34;) {\n');
+    expect((await admin.request(PATH)).text).to.include('data-query=""');
+    expect((await admin.request('/graphql/assets/start.js')).text).to.include('defaultQuery');
+  });
 
   it('serves its own scripts and styles', async () => {
     const { text } = await admin.request('/graphql/gw-system/books');

@@ -26,6 +26,8 @@ export interface ServedApi {
   readonly limits: Limits;
   readonly counts: ApiCounts;
   readonly spec: Pick<GraphQLApiSpec, 'allowedQueryHashes' | 'options' | 'persistedQueryCacheConfig'>;
+  /** True if browsers get an editor for queries. Default false. */
+  readonly explorer?: boolean | undefined;
   /** Results that are shared with other processes. Default: results are cached in memory. */
   readonly shared?: Pick<SharedResultsOptions, 'store' | 'scope'> & { readonly key?: string };
 }

@@ -26,6 +26,7 @@ import { carriesIdentity } from '../http/identity.ts';
 import type { Limits } from '../document/limits.ts';
 import { isRequestType, varyByAccept, wantedType, type Wanted } from '../http/negotiation.ts';
 import { isRefusal, refusal, type Refusal } from '../errors/refusal.ts';
+import { isPageRequest, sendPage } from './browser-page.ts';
 import { createDrain } from './drain.ts';
 import { sendEvents, startEvents, wantsEvents } from './send-events.ts';
 import { createSlots, type Slots } from './slots.ts';
@@ -52,7 +53,8 @@ export function createResponder(served: ServedApi, context: Context): Responder 
       // Aborting is expensive, and after the response there is nothing to abort.
       if (!res.writableFinished) over.abort();
     });
-    const means = { answerer, limits, slots, drain, signal: over.signal, unlimited: () => clearTimeout(timer) };
+    const page = (): Promise<void> => sendPage(exchange, api, served.explorer === true);
+    const means = { page, answerer, limits, slots, drain, signal: over.signal, unlimited: () => clearTimeout(timer) };
     respond(exchange, means).catch((error: unknown) => {
       if (res.headersSent) res.destroy();
       // A request that was read to its end is destroyed, too; otherwise it means that the client disconnected.
@@ -76,6 +78,8 @@ export function handlerOf(responder: Responder): Handler {
 }
 
 interface Means extends SocketParts {
+  /** Responds to a browser. */
+  page(): Promise<void>;
   readonly slots: Slots;
   readonly signal: AbortSignal;
   unlimited(): void;
@@ -85,6 +89,7 @@ async function respond(exchange: ActionExchange, means: Means): Promise<void> {
   const { req } = exchange;
   const { answerer, limits, signal } = means;
   const facts = factsOf(req);
+  if (isPageRequest(req, facts)) return means.page();
   const wanted = wantedType(facts.header('accept'));
   const write = (answer: Answer): void => send(exchange, answer, wanted ?? FALLBACK);
   const events = wantsEvents(facts.header('accept'));

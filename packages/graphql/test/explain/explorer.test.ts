@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { createContext, type SnapshotGraphQLApi } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { createExplorer, type Explorer } from '../../src/index.ts';
@@ -41,5 +42,13 @@ describe('createExplorer', () => {
     expect(body).to.deep.equal({ data: { b: 1 } });
     served = [];
     expect(explorer.serve(REF)).to.equal(undefined);
+  });
+
+  it('has an example query of the newest schema', async () => {
+    const req = { method: 'GET', url: '/', headers: {}, rawHeaders: [] } as unknown as IncomingMessage;
+    expect(await explorer.example(REF, req)).to.equal('{\n  a\n}\n');
+    served = [api('b')];
+    expect(await explorer.example(REF, req)).to.equal('{\n  b\n}\n');
+    expect(await explorer.example({ ...REF, name: 'other' }, req)).to.equal(undefined);
   });
 });

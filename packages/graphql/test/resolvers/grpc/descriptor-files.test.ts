@@ -153,7 +153,7 @@ describe('descriptor files of a running API', () => {
       void served?.responder.close?.();
       served = undefined;
       replacements++;
-      served = { api, responder: serveApi(api, context, { findUpstream }) };
+      served = { api, responder: serveApi(api, context, { findUpstream }).responder };
     });
     await controlPlane.start();
     front = await serve((req, res) => {

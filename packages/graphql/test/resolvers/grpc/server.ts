@@ -115,7 +115,7 @@ export async function grpcApi({
   };
   const ref = { name: 'api', namespace: 'gw-system' };
   const api = { ref, spec: { executableSchema, options: { limits } }, subschemas: [], descriptorSets: [] };
-  const responder = serveApi(api as never, context, { findUpstream: upstream });
+  const { responder } = serveApi(api as never, context, { findUpstream: upstream });
   const front = await serve((req, res) =>
     responder(
       { req, res, writeHead: (status, headers) => void res.writeHead(status, [...headers]), retries: retries as never },
