@@ -3,7 +3,10 @@ import apacheMd5 from 'apache-md5';
 import { compareSync } from 'bcryptjs';
 
 /** The package's types describe an ES module, but it is a CommonJS one. */
-const aprMd5 = apacheMd5 as unknown as (password: string, salt: string) => string;
+const aprMd5Of = apacheMd5 as unknown as (password: string, salt: string) => string;
+/** Apache hashes the bytes of UTF-8; the package, one byte per character. Not `toByteString`: every thread would load core. */
+const aprMd5 = (password: string, salt: string): string =>
+  aprMd5Of(Buffer.from(password, 'utf8').toString('latin1'), salt);
 
 export type HashScheme = 'apr1' | 'sha1' | 'bcrypt';
 
