@@ -52,6 +52,20 @@ describe('counters on Redis', function () {
     }
   }
 
+  it('forget the month before the last one, whose key still exists after a short February', async () => {
+    const limit = limitOf({ unit: 'MONTH', algorithm: 'SLIDING_WINDOW', requests: 10 });
+    const year = new Date(nowMs).getUTCFullYear() + 1;
+    const countAt = async (time: number, cost: number) => {
+      nowMs = time;
+      redis.setTime(nowMs);
+      return (await store.count([{ key: `february${year}`, limit, cost }], DEADLINE_MS)).map(
+        ({ remaining }) => remaining,
+      );
+    };
+    expect(await countAt(Date.UTC(year, 0, 31), 9)).to.deep.equal([1]);
+    expect(await countAt(Date.UTC(year, 2, 1), 1)).to.deep.equal([9]);
+  });
+
   it('equal those in memory at the ends of all months of 400 years', async () => {
     const limit = limitOf({ unit: 'MONTH' });
     const yearly = limitOf({ unit: 'YEAR' });
