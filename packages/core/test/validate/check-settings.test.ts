@@ -1,12 +1,23 @@
 import { expect } from 'chai';
 import { formatPath } from '../../src/resource/problem.ts';
 import type { SettingsSpec } from '../../src/schema/kind/settings.ts';
+import { linesOf, resource } from './written.ts';
 import { checkSettings } from '../../src/validate/check-settings.ts';
 
 const problemsOf = (spec: SettingsSpec): string[] =>
   checkSettings(spec, ['spec']).map(({ path, message }) => `${formatPath(path)}: ${message}`);
 
 describe('Settings', () => {
+  it('count IPv6 networks of 1 to 128 bits', () => {
+    const linesWith = (bits: string): string[] =>
+      linesOf(resource('Settings', `{ratelimitServer: {ipv6PrefixLength: ${bits}}}`, 'gw.vendor.io/v1'));
+    for (const bits of ['1', '56', '128']) expect(linesWith(bits), bits).to.deep.equal([]);
+    for (const bits of ['0', '-1', '129', '64.5', "'64'", '/64'])
+      expect(linesWith(bits).join(), bits).to.match(
+        /spec\.ratelimitServer\.ipv6PrefixLength  .*(than allowed|whole number)/,
+      );
+  });
+
   for (const [what, spec, problem] of [
     ['a refresh rate of 1s', { refreshRate: '1s' }, undefined],
     [

@@ -1,11 +1,28 @@
 import { createContext } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { attackContract } from '../../../core/test/security/jwt/attack-contract.ts';
-import { ISSUER, NOW } from '../../../core/test/security/jwt/issuer.ts';
+import { createIssuer, ISSUER, NOW } from '../../../core/test/security/jwt/issuer.ts';
 import { jwtChecker } from '../../src/token/jwt-check.ts';
 import { guarded, only, stopAll } from '../harness.ts';
 
 const context = () => createContext({ now: () => NOW });
+
+describe('access tokens without expiration', () => {
+  for (const [requireExpiration, status] of [
+    [false, 200],
+    [true, 403],
+  ] as const) {
+    it(`return ${status} with requireExpiration: ${requireExpiration}`, async () => {
+      const issuer = await createIssuer();
+      const jwt = { localJwks: { inlineString: issuer.keySet }, issuer: ISSUER, requireExpiration };
+      const { ask } = await guarded(only({ oauth2: { accessTokenValidation: { jwt } } }), { context: context() });
+      const ofToken = async (claims: object) =>
+        (await ask('/', { headers: { authorization: `Bearer ${await issuer.sign({ ...claims })}` } })).status;
+      expect([await ofToken({ exp: undefined }), await ofToken({})]).to.deep.equal([status, 200]);
+      await stopAll();
+    });
+  }
+});
 
 attackContract({
   name: 'the check of access tokens',

@@ -94,6 +94,26 @@ describe('local keys', () => {
   }
 });
 
+describe('tokens without expiration', () => {
+  for (const [requireExpiration, status] of [
+    [false, 200],
+    [true, 401],
+  ] as const) {
+    it(`return ${status} with requireExpiration: ${requireExpiration}`, async () => {
+      const issuer = await createIssuer();
+      const main = { issuer: ISSUER, jwks: { local: { key: issuer.keySet } }, requireExpiration };
+      const server = await serve(jwt({ providers: { main } }, testContext()));
+      const ofToken = async (claims: Record<string, unknown>) =>
+        (await server.ask('/', { authorization: `Bearer ${await issuer.sign(claims)}` })).status;
+      try {
+        expect([await ofToken({ exp: undefined }), await ofToken({})]).to.deep.equal([status, 200]);
+      } finally {
+        await server.close();
+      }
+    });
+  }
+});
+
 describe('several tokens of one request', () => {
   it('have the same result when they are cached: the first one counts', async () => {
     const issuer = await createIssuer();

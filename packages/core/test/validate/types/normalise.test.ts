@@ -104,7 +104,7 @@ describe('numbers of 64 bits', () => {
         expect(normalised(field, written).problems.join(), `${field.path.join('.')}: ${written}`).to.match(
           /^OUT_OF_RANGE: -?\d+ is (more|less) than allowed$/,
         );
-    const [ring] = fields.filter(({ path }) => path.at(-1) === 'minimumRingSize');
+    const ring = fields.find(({ path }) => path.at(-1) === 'minimumRingSize');
     expect(normalised(ring!, '0').problems).to.deep.equal(['OUT_OF_RANGE: 0 is less than allowed']);
     expect(normalised(ring!, '8388609').problems).to.deep.equal(['OUT_OF_RANGE: 8388609 is more than allowed']);
   });
