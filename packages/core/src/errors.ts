@@ -1,9 +1,10 @@
+import type { ReplyBody } from './http/reply-body.ts';
 import type { Problem } from './resource/problem.ts';
 
 /** The response to an error that defines its own response. */
 export interface ErrorReply {
-  /** Text of the body; may be empty. Its type is in the headers of the error, `text/plain` by default. */
-  readonly body: string;
+  /** The body; may be empty. Its type is in the headers of the error, `text/plain` by default. */
+  readonly body: ReplyBody;
   /** For access logs: the values of `%RESPONSE_CODE_DETAILS%` and `%RESPONSE_FLAGS%`. */
   readonly details?: string;
   readonly flags?: string;

@@ -144,6 +144,7 @@ export { FilteredResponse, type FailureReply, type FilterOwner } from './body/fi
 export type { BodyChange, FilteredHead, ResponseFilter, StreamedBody, WholeBody } from './contract/response-filter.ts';
 export { listenHttpServer, type ListeningServer, type ServerAddress, type ServerTls } from './http/listening-server.ts';
 export { decodeContent } from './http/content-coding.ts';
+export { replyBody, type ReplyBody } from './http/reply-body.ts';
 export { readBody, readLimited } from './http/read-body.ts';
 export { restoreBody, type RestoredBody } from './http/parsed-body.ts';
 export { RegexError, compileRegex, type Regex, type Span } from './syntax/regex.ts';

@@ -35,7 +35,7 @@ export interface HttpReply {
   readonly status: number;
   /** Flat. */
   readonly headers?: readonly string[];
-  readonly body?: string;
+  readonly body?: string | Buffer;
 }
 
 /** Auth servers that say what `grpc` and `http` hold, and keep what they are asked. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { applyHeaderChanges, type HeaderChange } from '../contract/facts.ts';
 import type { BodyChange, FilteredHead, ResponseFilter, WholeBody } from '../contract/response-filter.ts';
 import { coreError } from '../error-codes.ts';
+import type { ReplyBody } from '../http/reply-body.ts';
 import { lingerOnClose } from '../http/lingering-close.ts';
 import { BodyQueue } from './body-queue.ts';
 import { FilteredTrailers } from './filtered-trailers.ts';
@@ -12,7 +13,7 @@ export interface FailureReply {
   readonly status: number;
   /** Flat, without `content-length`. */
   readonly headers: readonly string[];
-  readonly body: string;
+  readonly body: ReplyBody;
 }
 
 /** The server of a filtered response. */

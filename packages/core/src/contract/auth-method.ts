@@ -3,6 +3,7 @@ import type { Context } from './concern.ts';
 import type { HeaderChange } from './facts.ts';
 import type { Identity } from './identity.ts';
 import type { CookieTest } from '../http/cookie-names.ts';
+import type { ReplyBody } from '../http/reply-body.ts';
 import type { PageContent } from '../page/pages.ts';
 
 /** The view of a request for auth methods. They never receive the request itself, so that any server can call them. */
@@ -89,7 +90,7 @@ export interface AuthDenied {
   readonly status: number;
   /** Flat `[name, value, …]`. */
   readonly headers?: readonly string[];
-  readonly body?: string;
+  readonly body?: ReplyBody;
   /** A page for browsers instead of `body`, with its headers. */
   readonly page?: PageContent;
   /** Allowed target of a form on the page, in addition to this origin. */

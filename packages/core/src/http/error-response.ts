@@ -1,10 +1,11 @@
 import { GatewayError, type ErrorReply } from '../errors.ts';
 import { ERROR_CODES } from '../error-codes.ts';
+import type { ReplyBody } from './reply-body.ts';
 
 /** The response to an error. */
 export interface ErrorResponse {
   readonly status: number;
-  readonly body: string;
+  readonly body: ReplyBody;
   /** Empty if there is no body. */
   readonly contentType: string;
   /** Flat, without those that describe the body. */
@@ -43,8 +44,8 @@ function ownResponse(
   const flat: string[] = [];
   for (const name of Object.keys(headers)) if (name !== 'content-type') flat.push(name, headers[name]!);
   for (const cookie of cookies) flat.push('set-cookie', cookie);
-  const response = { status, body, contentType: body && contentType, headers: flat };
-  return isFinal && body !== '' ? response : { ...response, error: { code, message: body } };
+  const response = { status, body, contentType: body.length > 0 ? contentType : '', headers: flat };
+  return isFinal && body.length > 0 ? response : { ...response, error: { code, message: String(body) } };
 }
 
 /** Returns a response to an error as JSON: code, message and request id. */

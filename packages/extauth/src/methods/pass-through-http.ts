@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type { Agent } from 'undici';
 import {
   DEFAULTS,
+  decodeContent,
   parseDuration,
   parseJson,
   readLimited,
@@ -17,6 +18,7 @@ import {
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { configError, extauthError } from '../error-codes.ts';
 import { isFraming } from '../chain/grants.ts';
+import { denialBody } from '../server/denial-body.ts';
 import { MAX_ANSWER_BYTES } from '../server/ask.ts';
 import { delayMs } from '../settings.ts';
 import { clientError, isServerFailure, SAFE_HEADER_BYTES } from '../chain/failure.ts';
@@ -35,13 +37,15 @@ const BYPASSED = {
   metric: 'extauth_vendor_io_http_passthrough_bypass_failure',
 };
 
+const EMPTY = Buffer.alloc(0);
+
 type HttpSpec = NonNullable<PassThroughAuth['http']>;
 
 /** Response of an auth server. */
 interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: string;
+  readonly body: Buffer;
 }
 
 /** Dependencies of the method. */
@@ -82,9 +86,9 @@ export function createPassThroughHttpMethod({ moreRoots }: PassThroughHttpParts 
           signal: AbortSignal.any(limits),
         });
         const { statusCode: status, headers } = response;
-        const body = await textOf(response.body).catch((error: unknown) => {
+        const body = await bytesOf(response.body).catch((error: unknown) => {
           // A denial stays a denial, even if its body cannot be read.
-          if (status !== 200 && status < 500) return '';
+          if (status !== 200 && status < 500) return EMPTY;
           throw error;
         });
         return { status, headers, body };
@@ -110,7 +114,7 @@ export function createPassThroughHttpMethod({ moreRoots }: PassThroughHttpParts 
             return { allowed: true };
           }
           const denied = answer
-            ? deny(http, { ...answer, body: '' })
+            ? deny(http, { ...answer, body: EMPTY })
             : refused(403, 'the auth server does not respond');
           return { ...denied, unsure: true };
         },
@@ -140,7 +144,8 @@ function agentOf({ connectionPool }: HttpSpec, tls: object): Agent {
 /** Returns the request to an auth server. `clientBytes` is the size of the headers that the client sent. */
 function questionOf(spec: PassThroughAuth, request: AuthRequest) {
   const { request: wanted = {} } = spec.http ?? {};
-  const headers: Record<string, string> = {};
+  // The body of a denial is for a client that may not decode it.
+  const headers: Record<string, string> = { 'accept-encoding': 'identity' };
   let clientBytes = 0;
   for (const written of wanted.allowedHeaders ?? []) {
     const name = written.toLowerCase();
@@ -168,16 +173,16 @@ function bodyFor({ config, http }: PassThroughAuth, { state, metadata, body }: A
   return Object.keys(parts).length === 0 ? undefined : JSON.stringify(parts);
 }
 
-async function textOf(stream: AsyncIterable<Buffer>): Promise<string> {
+async function bytesOf(stream: AsyncIterable<Buffer>): Promise<Buffer> {
   const body = await readLimited(stream, MAX_ANSWER_BYTES);
   if (!body) throw extauthError('ERR_EXTAUTH_ANSWER', 'the response is too long');
-  return body.toString('utf8');
+  return body;
 }
 
 function allow({ response = {} }: HttpSpec, answer: Answer): AuthDecision {
   let newState: AuthAllowed['newState'];
   if (response.readStateFromResponse) {
-    newState = stateOf(answer.body);
+    newState = stateOf(answer);
     if (!newState) return { ...refused(403, 'the state in the response is invalid'), unsure: true };
   }
   return {
@@ -191,15 +196,20 @@ function allow({ response = {} }: HttpSpec, answer: Answer): AuthDecision {
   };
 }
 
-function stateOf(text: string): Readonly<Record<string, unknown>> | undefined {
+function stateOf({ body, headers }: Answer): Readonly<Record<string, unknown>> | undefined {
   try {
-    const { state } = parseJson(text) as { readonly state?: unknown };
+    const decoded = decodeContent(body, codingOf(headers), MAX_ANSWER_BYTES);
+    const { state } = parseJson(decoded.toString('utf8')) as { readonly state?: unknown };
     const isMap = typeof state === 'object' && state !== null && !Array.isArray(state);
     return isMap ? (state as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
   }
 }
+
+/** The `content-encoding` of a response. */
+const codingOf = (headers: Answer['headers']): string | undefined =>
+  [headers['content-encoding'] ?? []].flat().join() || undefined;
 
 /** Copies headers of the response, except those that frame it. With `set` the first value of a name replaces the header, and further ones are added. */
 function copies({ headers }: Answer, names: readonly string[] | undefined, op: 'set' | 'append'): HeaderChange[] {
@@ -216,7 +226,11 @@ function deny({ response = {} }: HttpSpec, answer: Answer): AuthDenied {
   const headers = copies(answer, response.allowedClientHeadersOnDenied, 'append').flatMap((change) =>
     change.op === 'remove' ? [] : [change.name, change.value],
   );
-  return { ...refused(status, `the auth server responded with ${answer.status}`), headers, body: answer.body };
+  return {
+    ...refused(status, `the auth server responded with ${answer.status}`),
+    headers,
+    body: denialBody(answer.body, codingOf(answer.headers), headers),
+  };
 }
 
 function refused(status: number, reason: string) {

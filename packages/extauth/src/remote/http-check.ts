@@ -12,6 +12,7 @@ import type { ExtAuthServer } from '@edge-gateway/core/schema';
 import { isFraming } from '../chain/grants.ts';
 import { sentHeadersOf } from '../grpc/check-request.ts';
 import { INTENDED_STATUS_HEADER } from '../grpc/protocol.ts';
+import { denialBody } from '../server/denial-body.ts';
 import { MAX_ANSWER_BYTES } from '../server/ask.ts';
 import { UnusableAnswer } from '../chain/failure.ts';
 
@@ -75,6 +76,8 @@ function compileSentHeaders({ allowedHeaders = [], allowedHeadersRegex = [], hea
       if (name !== 'content-length' && !isFraming(name) && isSent(name)) sent.push(name, value);
     }
     for (const [name, value] of added) sent.push(name, value);
+    // The body of a denial is for a client that may not decode it.
+    if (!sent.some((name, i) => i % 2 === 0 && name === 'accept-encoding')) sent.push('accept-encoding', 'identity');
     return sent;
   };
 }
@@ -110,7 +113,7 @@ function compileResponses(written: HttpService['response'] = {}) {
         allowed: false,
         status: deniedStatusOf(answer),
         headers: headers.flat(),
-        body: answer.body.toString('utf8'),
+        body: denialBody(answer.body, answer.headers['content-encoding'], headers.flat()),
         reason: `the auth server responded with status ${answer.status}`,
       };
     },

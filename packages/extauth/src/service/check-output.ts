@@ -25,7 +25,7 @@ export function checkResponseOf(verdict: Verdict): CheckResponse {
   return {
     status: { code, message: status < 300 ? INTENDED_SUCCESS : '' },
     httpResponse: 'deniedResponse',
-    deniedResponse: { status: { code: status }, headers: deniedHeaders(headers), body },
+    deniedResponse: { status: { code: status }, headers: deniedHeaders(headers), body: String(body) },
     ...(metadata && { dynamicMetadata: toStruct(metadata) }),
   };
 }

@@ -7,6 +7,7 @@ import {
   peekBody,
   type HeaderChange,
   type ListeningServer,
+  type ReplyBody,
 } from '@edge-gateway/core';
 import { clientError, clientStatusOf } from '../chain/failure.ts';
 import { isFraming } from '../chain/grants.ts';
@@ -89,9 +90,9 @@ function respond(res: ServerResponse, verdict: Verdict): void {
 }
 
 /** 200 would allow the request: 203 and 204 mean the same to a browser. */
-function statusOf({ status, body }: { readonly status: number; readonly body: string }): number {
+function statusOf({ status, body }: { readonly status: number; readonly body: ReplyBody }): number {
   if (status !== 200) return status;
-  return body === '' ? 204 : 203;
+  return body.length === 0 ? 204 : 203;
 }
 
 function grantedHeaders({ set, remove, responseChanges }: Grant): string[] {

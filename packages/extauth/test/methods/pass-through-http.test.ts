@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { extauth } from '../../src/index.ts';
 import { guarded, only, secretsOf, start, stopAll, type GuardedParts } from '../harness.ts';
 
 type Http = NonNullable<PassThroughAuth['http']>;
@@ -209,6 +211,48 @@ describe('passThroughAuth.http', () => {
       const { url } = await authServer((res) => void res.end(body));
       expect(await (await own({ url, ...http })).ask(), body).to.include({ status: 403, body: '' });
     }
+  });
+
+  /** The response to a request that the auth server rejects, with its bytes. */
+  async function denialOf(http: Http): Promise<{ headers: Headers; bytes: Buffer }> {
+    const guard = extauth({ config: only({ passThroughAuth: { http } }) });
+    const response = await fetch(await start((req, res) => guard(req, res, () => res.end())));
+    expect(response.status).to.equal(403);
+    return { headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
+  }
+
+  it('passes the body of a denial on as bytes', async () => {
+    const image = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x00, 0xff, 0xfe]);
+    const { url } = await authServer((res) => void res.writeHead(403, { 'content-type': 'image/png' }).end(image));
+    const { headers, bytes } = await denialOf({ url, response: { allowedClientHeadersOnDenied: ['content-type'] } });
+    expect([headers.get('content-type'), headers.get('content-length')]).to.deep.equal(['image/png', '7']);
+    expect(bytes).to.deep.equal(image);
+  });
+
+  it('asks for bodies without encoding, and decodes those of servers that encode always', async () => {
+    const text = '{"why":"ä"}';
+    const { seen, url } = await authServer(
+      (res) => void res.writeHead(403, { 'content-encoding': 'gzip' }).end(gzipSync(text)),
+    );
+    expect((await denialOf({ url })).bytes.toString('utf8')).to.equal(text);
+    expect(seen[0]!.headers['accept-encoding']).to.equal('identity');
+    const passedOn = await denialOf({ url, response: { allowedClientHeadersOnDenied: ['Content-Encoding'] } });
+    expect([passedOn.headers.get('content-encoding'), passedOn.bytes.toString('utf8')]).to.deep.equal(['gzip', text]);
+    const { url: unknown } = await authServer((res) => void res.writeHead(403, { 'content-encoding': 'x' }).end('?'));
+    expect((await denialOf({ url: unknown })).bytes).to.have.length(0);
+  });
+
+  it('sends the accept-encoding of the client if configured, and decodes the state', async () => {
+    const { seen, url } = await authServer(
+      (res) => void res.setHeader('content-encoding', 'gzip').end(gzipSync('{"state":{"a":1}}')),
+    );
+    const { ask } = await own({
+      url,
+      request: { allowedHeaders: ['Accept-Encoding'] },
+      response: { readStateFromResponse: true },
+    });
+    expect((await ask('/', { headers: { 'accept-encoding': 'gzip' } })).status).to.equal(200);
+    expect(seen[0]!.headers['accept-encoding']).to.equal('gzip');
   });
 
   it('throws without an HTTP address', async () => {

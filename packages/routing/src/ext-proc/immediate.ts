@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { applyHeaderChanges, GatewayError } from '@edge-gateway/core';
+import { applyHeaderChanges, GatewayError, replyBody } from '@edge-gateway/core';
 import { changesOf, RejectedMutation } from './mutations.ts';
 import type { MutationRules } from './mutation-rules.ts';
 import type { ImmediateResponse } from './messages.ts';
@@ -8,7 +8,7 @@ import type { ImmediateResponse } from './messages.ts';
 export function immediateError(reply: ImmediateResponse, rules: MutationRules): GatewayError {
   const status = reply.status?.code ?? 0;
   const isValid = status >= 200 && status <= 599 && STATUS_CODES[status] !== undefined;
-  const body = reply.body.toString('utf8');
+  const body = replyBody(reply.body);
   const headers: Record<string, string> = {};
   const cookies: string[] = [];
   const flat = flatHeaders(reply, rules);

@@ -14,7 +14,7 @@ const OF_BODY = /^content-/;
 export function grpcReply({ status, body, headers, error, grpcStatus }: LocalReply, contentType: string): LocalReply {
   const kept = [...headers];
   removeWhere(kept, (name) => OF_BODY.test(name.toLowerCase()));
-  const text = error?.message ?? body;
+  const text = error?.message ?? String(body);
   kept.push('content-type', contentType, 'grpc-status', String(grpcStatus ?? grpcStatusOfHttp(status)));
   if (text !== '') kept.push('grpc-message', percentEncoded(text));
   return { status: 200, body: '', contentType: '', headers: kept };

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { errorResponse, jsonResponse, lingerOnClose, type ErrorResponse } from '@edge-gateway/core';
+import { errorResponse, jsonResponse, lingerOnClose, type ErrorResponse, type ReplyBody } from '@edge-gateway/core';
 import { hasBody } from '../http1/request-body.ts';
 import { PlainResponse } from '../listen/http1/plain-response.ts';
 import { hasHeader } from '../http1/flat-headers.ts';
@@ -45,7 +45,7 @@ export function replyTo(error: unknown, requestId: string): LocalReply {
  */
 export function headersOf(reply: LocalReply, httpVersionMajor = 1): string[] {
   const headers = [...reply.headers];
-  const endsWithHead = isBodiless(reply.status) || (httpVersionMajor > 1 && reply.body === '');
+  const endsWithHead = isBodiless(reply.status) || (httpVersionMajor > 1 && reply.body.length === 0);
   if (!endsWithHead) headers.push('content-length', String(Buffer.byteLength(reply.body)));
   return headers;
 }
@@ -74,14 +74,19 @@ export interface Exchange {
 /**
  * Writes a reply and returns the number of body bytes. HEAD and statuses without a body get none.
  */
-export function writeReply({ req, res }: Exchange, status: number, flat: string[], body: string): number {
-  if (res instanceof PlainResponse && !isUnread(req) && res.sendWhole(status, flat, body)) return body.length;
+export function writeReply({ req, res }: Exchange, status: number, flat: string[], body: ReplyBody): number {
+  const isText = typeof body === 'string';
+  if (isText && res instanceof PlainResponse && !isUnread(req) && res.sendWhole(status, flat, body)) return body.length;
   writeHead({ req, res }, status, flat);
-  if (body === '' || req.method === 'HEAD' || isBodiless(status)) {
+  if (body.length === 0 || req.method === 'HEAD' || isBodiless(status)) {
     res.end();
     return 0;
   }
   const length = Buffer.byteLength(body);
+  if (!isText) {
+    res.end(body);
+    return length;
+  }
   // ASCII is written with the head at once, without a conversion.
   res.end(body, length === body.length ? 'latin1' : 'utf8');
   return length;

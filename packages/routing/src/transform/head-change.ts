@@ -40,5 +40,5 @@ export function failureFields({ requestId, routeName }: Facts, error: unknown): 
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof GatewayError)) return '';
-  return error.cause instanceof Error ? error.cause.message : (error.reply?.body ?? error.message);
+  return error.cause instanceof Error ? error.cause.message : String(error.reply?.body ?? error.message);
 }

@@ -63,7 +63,7 @@ function failed(head: FilteredHead, error: unknown): Buffer {
   const reply = error.reply?.body ?? 'bad request: the response cannot be transformed';
   head.status = error.status;
   head.headers = ['content-type', 'text/plain', ...head.headers.filter((_, i, all) => keeps(all[i - (i % 2)]!))];
-  return Buffer.from(reply, 'utf8');
+  return Buffer.from(String(reply), 'utf8');
 }
 
 /** Headers that describe the body that is replaced. */

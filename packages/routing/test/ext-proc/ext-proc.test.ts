@@ -160,6 +160,13 @@ describe('extProc', () => {
     expect(gateway.stat('cluster.up_gw-system.upstream_rq_total')).equal(0);
   });
 
+  it('responds with the bytes that the server sends', async () => {
+    const image = Buffer.from([0x89, 0x50, 0xff, 0xfe]);
+    await processing(() => ({ immediateResponse: { status: { code: 403 }, body: image } }));
+    const response = await fetch(`http://127.0.0.1:${gateway.port}/`);
+    expect([response.status, Buffer.from(await response.arrayBuffer())]).deep.equal([403, image]);
+  });
+
   for (const code of [403, 408, 503]) {
     it(`responds with what the server sends while a request body is streamed: ${code}`, async () => {
       const setHeaders = [

@@ -34,7 +34,7 @@ export type EffectRule = (input: EffectInput) => Effect | undefined;
 
 /** Returns the response of a concern that ends a request. */
 export function replyOf({ code, status, reply, message }: GatewayError, why: string): ExplainedReply {
-  return { status, body: reply?.body ?? message, reason: `${code}: ${why}` };
+  return { status, body: String(reply?.body ?? message), reason: `${code}: ${why}` };
 }
 
 /** Returns a share from 0 to 1 of the requests in words, e.g. `25 % of the requests, at random`. */

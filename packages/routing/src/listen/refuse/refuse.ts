@@ -70,9 +70,12 @@ export function createRefuse({ context, listener, responses, onRefused, headerCa
       contentType: 'application/json',
       headers: refused.headers ?? [],
     };
-    const { body, contentType, headers } = req
-      ? forPeople(json, { request: signsOf(req), requestId, pages: context.pages })
-      : json;
+    const {
+      body: written,
+      contentType,
+      headers,
+    } = req ? forPeople(json, { request: signsOf(req), requestId, pages: context.pages }) : json;
+    const body = String(written);
     const length = Buffer.byteLength(body);
     record(origin, { refused, requestId, status, bytesSent: length });
     const described = ['content-type', contentType, 'content-length', String(length), ...headers];
