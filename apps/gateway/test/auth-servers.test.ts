@@ -1,5 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { toStruct } from '@edge-gateway/core/grpc';
 import { createContext } from '@edge-gateway/core';
@@ -152,6 +153,38 @@ spec:
     expect(servers.checks).to.deep.equal([]);
   });
 
+  it('over HTTP are asked for bodies without encoding, and their denials pass on as bytes', async () => {
+    const { port } = await open(
+      settings(`extauth: ${server('auth-http', 'httpService: { request: { allowedHeaders: [x-a] } }')}`),
+      host('extauth: { customAuth: {} }'),
+    );
+    const denial = async (headers: readonly string[], body: Buffer) => {
+      servers.http = { status: 403, headers, body };
+      const response = await fetch(`http://127.0.0.1:${port}/`, { headers: { 'accept-encoding': 'gzip' } });
+      expect(response.status).to.equal(403);
+      return Buffer.from(await response.arrayBuffer());
+    };
+    const image = Buffer.from([0x89, 0x50, 0x00, 0xff, 0xfe]);
+    expect(await denial(['content-type', 'image/png'], image)).to.deep.equal(image);
+    const { headers } = servers.calls[0]!;
+    expect(headers[headers.indexOf('accept-encoding') + 1]).to.equal('identity');
+    const text = await denial(['content-encoding', 'gzip'], gzipSync('no entry'));
+    expect(text.toString('utf8')).to.equal('no entry');
+  });
+
+  it('over HTTP receive the accept-encoding of the client if configured', async () => {
+    const { ask } = await open(
+      settings(
+        `extauth: ${server('auth-http', 'httpService: { request: { allowedHeaders: [accept-encoding] }, response: { allowedClientHeaders: [x-b] } }')}`,
+      ),
+      host('extauth: { customAuth: {} }'),
+    );
+    servers.http = { status: 403, headers: ['content-encoding', 'gzip'], body: gzipSync('no entry') };
+    const answer = await ask('/', { 'accept-encoding': 'gzip' });
+    expect([answer.headers['content-encoding'], answer.body]).to.deep.equal([undefined, 'no entry']);
+    expect(servers.calls[0]!.headers.filter((each) => /^(gzip|identity)$/.test(each))).to.deep.equal(['gzip']);
+  });
+
   it('whose upstream is removed deny every request, also with failureModeAllow', async () => {
     const { ask, source, state, reached } = await open(host('extauth: { customAuth: {} }'));
     expect(state('VirtualService', 'shop')).to.equal('Rejected');
@@ -196,13 +229,16 @@ spec:
       settings(`extauth: ${server('auth', 'userIdHeader: X-Who')}`),
       host('extauth: { customAuth: {} }', route('/open', 'extauth: { disable: true }'), route('/', '')),
     );
-    const forged = { 'x-who': 'mallory', X_Who: 'mallory' };
-    expect(seenBy(await ask('/', forged))).not.to.have.any.keys('x-who', 'x_who');
-    expect(seenBy(await ask('/open', forged))).not.to.have.any.keys('x-who', 'x_who');
+    const forgeries = [{ 'x-who': 'mallory' }, { X_Who: 'mallory' }];
+    for (const forged of forgeries) {
+      expect(seenBy(await ask('/', forged))).not.to.have.any.keys('x-who', 'x_who');
+      expect(seenBy(await ask('/open', forged))).not.to.have.any.keys('x-who', 'x_who');
+    }
     servers.grpc = { response: { ...OK, okResponse: { headers: [option('x-who', 'alice')] } } };
-    expect(seenBy(await ask('/', forged)))
-      .to.include({ 'x-who': 'alice' })
-      .and.not.to.have.property('x_who');
+    for (const forged of forgeries)
+      expect(seenBy(await ask('/', forged)))
+        .to.include({ 'x-who': 'alice' })
+        .and.not.to.have.property('x_who');
   });
 
   it('leave dynamic metadata, also with a denial', async () => {
