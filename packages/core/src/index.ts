@@ -136,6 +136,7 @@ export {
   type Problem,
 } from './resource/problem.ts';
 export { parseDocuments, type ParseOptions } from './parse/parse.ts';
+export { describesBytes } from './body/changed-body.ts';
 export { bodyFilterOf, filterRequestBody, type BodyStream } from './body/filtered-request.ts';
 export { findJsonProblem } from './parse/json-syntax.ts';
 export { peekBody, readWholeBody, replaceBody } from './body/request-body.ts';

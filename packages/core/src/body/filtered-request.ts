@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { factsOf } from '../contract/facts.ts';
 import { coreError } from '../error-codes.ts';
 import { BodyQueue } from './body-queue.ts';
+import { removeDescriptions } from './changed-body.ts';
 import { hasBody, setFraming } from './request-framing.ts';
 
 /** Changes the chunks of a body. */
@@ -106,7 +107,8 @@ export class FilteredRequestBody {
 
 /**
  * Passes the body of a request through `stream`, for later handlers and the destination; it is sent in chunks. Of several
- * filters, the first added one is applied first. Does nothing without a body and trailers. If a filter fails, the response is its error. Throws `ERR_CORE_BODY_CONSUMED` if other
+ * filters, the first added one is applied first. Headers of the client that describe the bytes, such as `content-digest`, are removed unless
+ * `keepsBytes` is true. Does nothing without a body and trailers. If a filter fails, the response is its error. Throws `ERR_CORE_BODY_CONSUMED` if other
  * middleware has read the body.
  *
  * @example
@@ -114,13 +116,14 @@ export class FilteredRequestBody {
  *   for await (const chunk of chunks) yield Buffer.from(chunk.toString('latin1').toUpperCase(), 'latin1');
  * });
  */
-export function filterRequestBody(req: IncomingMessage, stream: BodyStream): void {
+export function filterRequestBody(req: IncomingMessage, stream: BodyStream, keepsBytes = false): void {
   // A body may have been replaced by an empty one, and its trailers still be sent.
   if (!hasBody(req) && req.rawTrailers.length === 0) return;
   if (req.readableEnded) throw coreError('ERR_CORE_BODY_CONSUMED');
   const filtered = req as Filtered;
   filtered[FILTER] = new FilteredRequestBody(req, stream, filtered[FILTER]);
   factsOf(req).body = undefined;
+  if (!keepsBytes) removeDescriptions(req);
   setFraming(req, 'chunked');
 }
 

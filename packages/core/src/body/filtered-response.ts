@@ -5,6 +5,7 @@ import { coreError } from '../error-codes.ts';
 import type { ReplyBody } from '../http/reply-body.ts';
 import { lingerOnClose } from '../http/lingering-close.ts';
 import { BodyQueue } from './body-queue.ts';
+import { headersOfChangedBody } from './changed-body.ts';
 import { FilteredTrailers } from './filtered-trailers.ts';
 import { hasSetHeaders, headOf, writeHeadTo, type HeadArguments } from './written-head.ts';
 
@@ -157,12 +158,15 @@ export class FilteredResponse {
       let body: Buffer | AsyncIterable<Buffer> | undefined;
       let wasAsync = false;
       for (const filter of this.#filters) {
+        const received = head.headers;
         const decided = filter.onHead(head);
         wasAsync ||= decided instanceof Promise;
         // oxlint-disable-next-line no-await-in-loop -- a filter sees the changes of the previous ones
         const change = decided instanceof Promise ? await decided : decided;
         // oxlint-disable-next-line no-await-in-loop -- as above
-        if (change) body = await this.#change(change, body ?? this.#queue, head);
+        const changed = change && (await this.#change(change, body ?? this.#queue, head));
+        body = changed?.body ?? body;
+        if (changed?.isChanged) head.headers = headersOfChangedBody(head.headers, received);
         if (this.#isSettled) return;
       }
       this.#writeHead(head, { reason, body });
@@ -178,11 +182,11 @@ export class FilteredResponse {
     }
   }
 
-  async #change(change: BodyChange, body: Buffer | AsyncIterable<Buffer>, head: FilteredHead) {
+  async #change(change: BodyChange, body: Buffer | AsyncIterable<Buffer>, head: FilteredHead): Promise<Changed> {
     if (!('stream' in change)) return changeWhole(change, body);
-    if (!head.hasBody) return NO_CHUNKS;
+    if (!head.hasBody) return { body: NO_CHUNKS, isChanged: true };
     const changed = change.stream(Buffer.isBuffer(body) ? oneChunk(body) : body);
-    return change.holdsHead ? startedStream(changed) : changed;
+    return { body: change.holdsHead ? await startedStream(changed) : changed, isChanged: true };
   }
 
   #writeHead(head: FilteredHead, { reason, body }: { reason: StatusMessage | undefined; body: unknown }): void {
@@ -338,9 +342,20 @@ async function startedStream(stream: AsyncIterable<Buffer>): Promise<AsyncIterab
   return first.done ? oneChunk(NO_CHUNKS) : withRest(first.value, chunks);
 }
 
-async function changeWhole(change: WholeBody, body: Buffer | AsyncIterable<Buffer>) {
+/** A body that a filter has passed on. */
+interface Changed {
+  readonly body: Buffer | AsyncIterable<Buffer>;
+  /** False if it has the same bytes as before. */
+  readonly isChanged: boolean;
+}
+
+async function changeWhole(change: WholeBody, body: Buffer | AsyncIterable<Buffer>): Promise<Changed> {
   const { transformStart } = change;
-  if (!transformStart) return change.transform(await readWhole(body, change));
+  const transform = async (whole: Buffer): Promise<Changed> => {
+    const result = await change.transform(whole);
+    return { body: result, isChanged: result !== whole };
+  };
+  if (!transformStart) return transform(await readWhole(body, change));
   const rest = Buffer.isBuffer(body) ? oneChunk(body) : body;
   const chunks = rest[Symbol.asyncIterator]();
   const start: Buffer[] = [];
@@ -348,11 +363,13 @@ async function changeWhole(change: WholeBody, body: Buffer | AsyncIterable<Buffe
   while (size <= change.maxBytes) {
     // oxlint-disable-next-line no-await-in-loop -- one chunk after the other
     const next = await chunks.next();
-    if (next.done) return change.transform(Buffer.concat(start));
+    if (next.done) return transform(Buffer.concat(start));
     start.push(next.value);
     size += next.value.length;
   }
-  return withRest(await transformStart(Buffer.concat(start)), chunks);
+  const read = Buffer.concat(start);
+  const result = await transformStart(read);
+  return { body: withRest(result, chunks), isChanged: result !== read };
 }
 
 async function* withRest(start: Buffer, chunks: AsyncIterator<Buffer>): AsyncIterable<Buffer> {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { factsOf, type ReadBody } from '../contract/facts.ts';
 import { coreError } from '../error-codes.ts';
+import { removeDescriptions } from './changed-body.ts';
 import { bodyFilterOf } from './filtered-request.ts';
 import { hasBody, setFraming } from './request-framing.ts';
 import { restoreBody } from '../http/parsed-body.ts';
@@ -73,11 +74,14 @@ async function read(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
 }
 
 /**
- * Replaces the body of a request that {@link readWholeBody} has read, for later handlers and the destination; with its framing.
+ * Replaces the body of a request that {@link readWholeBody} has read, for later handlers and the destination; with its framing. Headers
+ * of the client that describe other bytes, such as `content-digest`, are removed.
  * After a body parser, `req.rawBody` is replaced, and `req.body` by a value of the same kind: an object becomes parsed JSON if possible.
  */
 export function replaceBody(req: IncomingMessage, body: Buffer): void {
-  factsOf(req).body = { bytes: body, whole: true };
+  const facts = factsOf(req);
+  if (facts.body?.bytes !== body) removeDescriptions(req);
+  facts.body = { bytes: body, whole: true };
   if (req.readableEnded) {
     const { body: parsed } = req as { readonly body?: unknown };
     Object.assign(req, { rawBody: body, body: parsedAs(parsed, body) });

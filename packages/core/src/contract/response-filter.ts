@@ -1,7 +1,10 @@
 /** The head of a response while filters change it. */
 export interface FilteredHead {
   status: number;
-  /** Flat `[name, value, …]`. A filter may replace the list. The framing of a changed body is corrected afterwards. */
+  /**
+   * Flat `[name, value, …]`. A filter may replace the list. The framing of a changed body is corrected afterwards, and headers that describe its former
+   * bytes are removed: digests, ranges, a strong `etag`.
+   */
   headers: string[];
   /** True if the gateway or a handler of the chain responds instead of the destination. */
   readonly isLocalReply: boolean;
@@ -21,7 +24,7 @@ export interface FilteredHead {
 
 /**
  * Reads the whole body. `transform` may still change the head, which was not sent yet. Without a body it is called with an
- * empty one. `content-length` is set to the length of the result.
+ * empty one. `content-length` is set to the length of the result. A result that is the same buffer counts as unchanged.
  */
 export interface WholeBody {
   /** Maximum size of the body in bytes. */

@@ -12,11 +12,10 @@ import {
   type HeaderChange,
 } from '@edge-gateway/core';
 import type { Gzip } from '@edge-gateway/core/schema';
-import { changesOfBody } from '../http1/changed-body.ts';
 import { findHeader } from '../http1/flat-headers.ts';
 import { chooseEncoding } from './accept-encoding.ts';
 import { through } from './decode.ts';
-import { compressorsOf, type CreateCompressor, type Encoding } from './encoding.ts';
+import { compressorsOf, type CreateCompressor } from './encoding.ts';
 
 /** `gzip` of a listener: compresses responses. */
 export const compressConcern: Concern<Gzip> = { name: 'gzip', option: 'gzip', stage: 'fault', compile };
@@ -75,13 +74,14 @@ function compile(gzip: Gzip, { metrics }: Context): Handler {
     }
     const encoding = chooseEncoding(accepted, compressors.keys());
     const changes: HeaderChange[] = varyOf(head);
-    if (encoding !== undefined) changes.push(...changesFor(head, encoding));
+    if (encoding !== undefined) changes.push({ op: 'set', name: 'content-encoding', value: encoding });
     head.headers = applyHeaderChanges(head.headers, changes);
-    if (encoding === undefined || !head.hasBody) {
+    if (encoding === undefined) {
       stats.notCompressed.value++;
       return undefined;
     }
-    stats.compressed.value++;
+    if (head.hasBody) stats.compressed.value++;
+    else stats.notCompressed.value++;
     const create = compressors.get(encoding)!;
     const flushEach = typeOf(head) === EVENT_STREAM;
     return { stream: (chunks: AsyncIterable<Buffer>) => compressed(chunks, { create, flushEach, stats }) };
@@ -131,15 +131,6 @@ function varyOf({ headers }: FilteredHead): HeaderChange[] {
   const names = new Set((vary ?? '').split(',').map((name) => name.trim().toLowerCase()));
   if (names.has('accept-encoding') || names.has('*')) return [];
   return [{ op: 'set', name: 'vary', value: vary ? `${vary}, Accept-Encoding` : 'Accept-Encoding' }];
-}
-
-/** Changes of the head of a compressed response. A strong validator would name other bytes (RFC 9110 8.8.1). */
-function changesFor({ headers }: FilteredHead, encoding: Encoding): HeaderChange[] {
-  return [
-    { op: 'set', name: 'content-encoding', value: encoding },
-    { op: 'remove', name: 'content-length' },
-    ...changesOfBody(headers),
-  ];
 }
 
 interface Compression {

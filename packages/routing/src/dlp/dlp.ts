@@ -19,7 +19,6 @@ import type { Dlp, DlpListener } from '@edge-gateway/core/schema';
 import { decoderOf } from '../compress/decode.ts';
 import { routingError } from '../error-codes.ts';
 import type { RequestView } from '../format/record.ts';
-import { changesOfBody } from '../http1/changed-body.ts';
 import { findHeader } from '../http1/flat-headers.ts';
 import { RequestMessage } from '../transform/message.ts';
 import { ActionSet, type MaskedPlaces } from './action-set.ts';
@@ -119,8 +118,7 @@ function filter(head: FilteredHead, actions: ActionSet, { places, onFound }: Fil
   const decode = decoderOf(encoding);
   // A body that cannot be read cannot be masked.
   if (!decode) throw routingError('ERR_ROUTING_DLP_ENCODING');
-  const changes: HeaderChange[] = [{ op: 'remove', name: 'content-encoding' }, ...changesOfBody(head.headers)];
-  head.headers = applyHeaderChanges(head.headers, changes);
+  head.headers = applyHeaderChanges(head.headers, [{ op: 'remove', name: 'content-encoding' }]);
   const events = (findHeader(head.headers, 'content-type') ?? '').startsWith('text/event-stream');
   return {
     async *stream(chunks) {

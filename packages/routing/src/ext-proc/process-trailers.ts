@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { applyHeaderChanges, factsOf, filterRequestBody } from '@edge-gateway/core';
+import { applyHeaderChanges, factsOf, filterRequestBody, type BodyStream } from '@edge-gateway/core';
 import { forwardableTrailers } from '../http1/trailers.ts';
 import type { TrailerPart } from './messages.ts';
 import { changesOf } from './mutations.ts';
@@ -21,11 +21,12 @@ export function sendsTrailers(req: IncomingMessage, processor: Processor): boole
 
 /** Passes a body on, and then sends its trailers to the server. */
 export function filterTrailers(req: IncomingMessage, processor: Processor): void {
-  filterRequestBody(req, async function* (chunks) {
+  const stream: BodyStream = async function* (chunks) {
     yield* chunks;
     if (!sendsTrailers(req, processor)) return;
     req.rawTrailers = await processTrailers('requestTrailers', req.rawTrailers, processor);
-  });
+  };
+  filterRequestBody(req, stream, true);
 }
 
 /** Returns the trailers of a response after the changes of the server; none that repeats a header. */

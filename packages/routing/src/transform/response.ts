@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError, type FilteredHead, type Logger, type ResponseFilter } from '@edge-gateway/core';
+import { describesBytes, GatewayError, type FilteredHead, type Logger, type ResponseFilter } from '@edge-gateway/core';
 import { replyError } from '../error-codes.ts';
 import { EMPTY } from './body-change.ts';
 import { failureFields } from './head-change.ts';
@@ -67,8 +67,8 @@ function failed(head: FilteredHead, error: unknown): Buffer {
 }
 
 /** Headers that describe the body that is replaced. */
-const OF_BODY = /^(?:content-.*|etag|last-modified|accept-ranges|digest|repr-digest)$/i;
-const keeps = (name: string): boolean => !OF_BODY.test(name);
+const OF_BODY = /^(?:content-.*|etag|last-modified)$/i;
+const keeps = (name: string): boolean => !OF_BODY.test(name) && !describesBytes(name.toLowerCase(), '');
 
 const payloadTooLarge = (): GatewayError =>
   replyError('ERR_ROUTING_BODY_TOO_LARGE', { body: 'payload too large', details: 'response_payload_too_large' });

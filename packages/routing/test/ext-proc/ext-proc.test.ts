@@ -106,6 +106,31 @@ describe('extProc', () => {
     expect((await gateway.seen('/', { method: 'POST', body: 'x' })).headers).include({ 'content-length': '0' });
   });
 
+  for (const mode of ['BUFFERED', 'STREAMED', 'BUFFERED_PARTIAL'] as const)
+    it(`removes the digests of bodies that the server changes: ${mode}`, async () => {
+      await processing((message) => (bodyOf(message) ? { [message.request]: replaced('new') } : unchanged(message)), {
+        block: { processingMode: { requestBodyMode: mode, responseBodyMode: mode } },
+        backend: (req, res) => {
+          res.writeHead(206, { 'x-seen': req.headers['content-digest'] ?? 'none', etag: '"1"', 'content-range': 'x' });
+          req.resume().on('end', () => res.end('body'));
+        },
+      });
+      const { headers } = await gateway.ask('/', { method: 'POST', body: 'x', headers: { 'content-digest': 'x' } });
+      expect(headers).include({ 'x-seen': 'none' }).and.not.have.any.keys('etag', 'content-range');
+    });
+
+  it('keeps the digests of bodies that the server does not change', async () => {
+    await processing(unchanged, {
+      block: { processingMode: { requestBodyMode: 'BUFFERED', responseBodyMode: 'BUFFERED' } },
+      backend: (req, res) => {
+        res.writeHead(200, { 'x-seen': req.headers['content-digest'] ?? 'none', etag: '"1"' });
+        req.resume().on('end', () => res.end('body'));
+      },
+    });
+    const { headers } = await gateway.ask('/', { method: 'POST', body: 'x', headers: { 'content-digest': 'x' } });
+    expect(headers).include({ 'x-seen': 'x', etag: '"1"' });
+  });
+
   it('streams bodies in both directions', async () => {
     await processing(
       (message) => {

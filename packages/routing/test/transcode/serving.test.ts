@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { createContext, silentLoggers, type SnapshotUpstream } from '@edge-gateway/core';
+import { createContext, silentLoggers, type Route, type SnapshotUpstream } from '@edge-gateway/core';
 import type { GrpcJsonTranscoder } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
 import { served, type Asked, type Served, type ServedParts } from '../served.ts';
@@ -33,9 +33,12 @@ describe('gRPC-JSON transcoding', () => {
     };
   }
 
-  const transcoded = (upstream = 'up_gw-system') => {
+  const transcoded = (upstream = 'up_gw-system', options: Route['options'] = {}) => {
     const transcoder = { upstream, version: '1' };
-    return routeOf({ action: { type: 'forward', destinations: [{ upstream, weight: 1, options: {}, transcoder }] } });
+    return routeOf({
+      options,
+      action: { type: 'forward', destinations: [{ upstream, weight: 1, options: {}, transcoder }] },
+    });
   };
 
   async function start(options: GrpcJsonTranscoder = {}, parts: ServedParts = {}): Promise<Served> {
@@ -70,6 +73,22 @@ describe('gRPC-JSON transcoding', () => {
     );
     expect(shop.calls.map(({ method }) => method)).to.deep.equal(['Get', 'Add', 'Change', 'Remove', 'List']);
     expect(gateway!.stat('http.http.grpc_json_transcoder.transcoded')).to.equal(5);
+  });
+
+  it('removes the digests of the bodies that it translates', async () => {
+    const transformationTemplate = {
+      passthrough: {},
+      headers: { 'content-digest': { text: 'x' }, 'x-set': { text: '1' } },
+    };
+    const postRouting = { responseTransforms: [{ responseTransformation: { transformationTemplate } }] };
+    await start({}, { routes: [transcoded(undefined, { stagedTransformations: { postRouting } })] });
+    const sent = posted('{"id": 1}');
+    const { headers } = await gateway!.ask('/v1/shelves/a/books', {
+      ...sent,
+      headers: { ...sent.headers, 'content-digest': 'x', 'x-own': '1' },
+    });
+    expect(shop.calls[0]!.metadata).to.include({ 'x-own': '1' }).and.not.have.property('content-digest');
+    expect(headers).to.include({ 'x-set': '1' }).and.not.have.property('content-digest');
   });
 
   it('sends the original request as headers, and none about compression', async () => {
