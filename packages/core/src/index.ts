@@ -142,7 +142,14 @@ export { findJsonProblem } from './parse/json-syntax.ts';
 export { peekBody, readWholeBody, replaceBody } from './body/request-body.ts';
 export { hasBody, noteHasBody } from './body/request-framing.ts';
 export { FilteredResponse, type FailureReply, type FilterOwner } from './body/filtered-response.ts';
-export type { BodyChange, FilteredHead, ResponseFilter, StreamedBody, WholeBody } from './contract/response-filter.ts';
+export type {
+  BodyChange,
+  FilteredHead,
+  ResponseFilter,
+  StreamedBody,
+  TunnelHead,
+  WholeBody,
+} from './contract/response-filter.ts';
 export { listenHttpServer, type ListeningServer, type ServerAddress, type ServerTls } from './http/listening-server.ts';
 export { decodeContent } from './http/content-coding.ts';
 export { replyBody, type ReplyBody } from './http/reply-body.ts';

@@ -118,8 +118,8 @@ export class FilteredResponse {
     Object.defineProperty(res, 'writableEnded', { configurable: true, get: () => this.#isEnded });
   }
 
-  /** The rest of the response is not filtered. */
-  #detach(): void {
+  /** The rest of the response is not filtered; it may be that of a tunnel. */
+  detach(): void {
     this.#isDetached = true;
     for (const [name, before] of this.#before) {
       if (before) Object.defineProperty(this.#res, name, before);
@@ -217,7 +217,7 @@ export class FilteredResponse {
   /** The body passes unchanged: it is written by the caller from now on. */
   #pass(): void {
     this.isPending = false;
-    this.#detach();
+    this.detach();
     this.#trailers.pass();
     this.#settle();
   }

@@ -22,6 +22,9 @@ export interface FilteredHead {
   readonly signal: AbortSignal;
 }
 
+/** The head of a response that opens a tunnel, such as a WebSocket: it has no body. */
+export type TunnelHead = Omit<FilteredHead, 'hasTrailers' | 'signal' | 'trailers'>;
+
 /**
  * Reads the whole body. `transform` may still change the head, which was not sent yet. Without a body it is called with an
  * empty one. `content-length` is set to the length of the result. A result that is the same buffer counts as unchanged.
@@ -74,6 +77,8 @@ export interface ResponseFilter {
    * response instead; during the body it aborts the connection.
    */
   onHead(head: FilteredHead): BodyChange | undefined | Promise<BodyChange | undefined>;
+  /** Called instead of `onHead` if the response opens a tunnel. May change the headers; its status and its body stay. */
+  onTunnel?(head: TunnelHead): void;
   /**
    * Called after the body with the trailers of the response, flat; returns the trailers to send. Not called for a response without trailers, or
    * whose body another filter sends with its length: that has none. An error aborts the connection.

@@ -14,6 +14,7 @@ import {
   type LogMask,
   type Metrics,
   type ResponseFilter,
+  type TunnelHead,
 } from '@edge-gateway/core';
 import type { Dlp, DlpListener } from '@edge-gateway/core/schema';
 import { decoderOf } from '../compress/decode.ts';
@@ -59,7 +60,13 @@ function compile(options: Dlp | DlpListener, { metrics }: Context): Handler {
   };
   handler.filterResponse = (req) => {
     const actions = actionsFor(req);
-    return actions && { onHead: (head) => filter(head, actions, { places, onFound }), ...trailerMask(actions, places) };
+    return (
+      actions && {
+        onHead: (head) => filter(head, actions, { places, onFound }),
+        onTunnel: (head) => maskHeaders(head, actions, places),
+        ...trailerMask(actions, places),
+      }
+    );
   };
   return handler;
 }
@@ -111,8 +118,12 @@ function trailerMask(actions: ActionSet, places: MaskedPlaces): Pick<ResponseFil
   return masksHeaders ? { onTrailers: (trailers) => actions.maskKeys(trailers) } : undefined;
 }
 
-function filter(head: FilteredHead, actions: ActionSet, { places, onFound }: Filtering): BodyChange | undefined {
+function maskHeaders(head: TunnelHead, actions: ActionSet, places: MaskedPlaces): void {
   if (places !== 'RESPONSE_BODY' && actions.masksKeys) head.headers = actions.maskKeys(head.headers);
+}
+
+function filter(head: FilteredHead, actions: ActionSet, { places, onFound }: Filtering): BodyChange | undefined {
+  maskHeaders(head, actions, places);
   if (!masksBodies(actions, places) || !head.hasBody) return undefined;
   const encoding = findHeader(head.headers, 'content-encoding') ?? '';
   const decode = decoderOf(encoding);

@@ -5,6 +5,7 @@ import {
   type FilteredHead,
   type FilterOwner,
   type Handler,
+  type TunnelHead,
 } from '@edge-gateway/core';
 import { VIA_UPSTREAM, type RequestResult } from '../format/record.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
@@ -55,6 +56,15 @@ export class RequestFilters implements FilterOwner {
     result.status = status;
     result.responseHeaders = headers;
     return headers;
+  }
+
+  /** Returns the headers of a response that opens a tunnel, after the filters. */
+  onTunnel(status: number, headers: string[]): string[] {
+    const head: TunnelHead = { status, headers, ...this.describe(), hasBody: false };
+    for (const filter of this.filters().toReversed()) filter.onTunnel?.(head);
+    // Over HTTP/2 the tunnel is written to the response.
+    this.response.detach();
+    return this.onHead(status, head.headers);
   }
 
   onTrailers(trailers: readonly string[]): void {

@@ -273,6 +273,12 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     return headers;
   }
 
+  /** Returns the headers of a response that opens a tunnel. */
+  onTunnelHead(status: number, received: string[], host: Host): string[] {
+    const headers = this.onResponseHead(status, received, host);
+    return this.filters?.onTunnel(status, headers) ?? headers;
+  }
+
   /** The head of the response was received: on the clock of `sentMs`, so that the times of one request add up. */
   responded(): void {
     this.result.upstreamMs = performance.now() - this.#start - this.result.sentMs;
@@ -358,6 +364,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   releaseSocket(socket: Socket): () => void {
     const added: string[] = [];
     this.#changeResponse(added);
+    this.filters?.response.detach();
     for (let i = 0; i < added.length; i += 2) this.res.appendHeader(added[i]!, added[i + 1]!);
     return this.detachSocket(socket);
   }

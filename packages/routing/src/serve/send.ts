@@ -111,7 +111,7 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
     tunnel: isTunnel && upgrades.connect !== 'refused' ? upgrades.connect : undefined,
     isHttp2: request.req.httpVersionMajor > 1,
     onRetry: (attempt, host, elapsedMs) => request.onRetry(attempt, host, elapsedMs),
-    onTunnel: (status, headers, host) => request.onResponseHead(status, headers, host),
+    onTunnel: (status, headers, host) => request.onTunnelHead(status, headers, host),
     onResponse(response, host) {
       takeBack();
       limitResponse(request, response, socket as Socket);

@@ -8,11 +8,11 @@ import {
   type Concern,
   type Context,
   type CreateMiddleware,
-  type FilteredHead,
   type Handler,
   type HasTransformations,
   type Scope,
   type Stage,
+  type TunnelHead,
 } from '@edge-gateway/core';
 import type { StagedTransformations, TransformationStage } from '@edge-gateway/core/schema';
 import { EMPTY } from './body-change.ts';
@@ -27,7 +27,7 @@ interface HandlerParts {
   readonly stage: CompiledStage | undefined;
   readonly context: Context;
   /** False for local replies, which the destination did not write. */
-  readonly appliesTo: (head: FilteredHead) => boolean;
+  readonly appliesTo: (head: TunnelHead) => boolean;
 }
 
 const EVERY_RESPONSE: HandlerParts['appliesTo'] = () => true;
@@ -127,7 +127,7 @@ export const regularTransformationConcern = concernOf('regular', 'regularTransfo
 export const postRoutingTransformationConcern = concernOf('postRouting', 'postRouting', isFromUpstream);
 
 /** Returns true for the response of a destination. */
-export function isFromUpstream({ isLocalReply, details }: FilteredHead): boolean {
+export function isFromUpstream({ isLocalReply, details }: TunnelHead): boolean {
   return !isLocalReply && details === 'via_upstream';
 }
 

@@ -4,8 +4,8 @@ import {
   factsOf,
   isHost,
   type Facts,
-  type FilteredHead,
   type HeaderChange,
+  type TunnelHead,
 } from '@edge-gateway/core';
 import type { RequestView } from '../format/record.ts';
 import { DEFAULT_PATH_SETTINGS, canonicalPath, hidesDotSegment } from '../route/match/canonical-path.ts';
@@ -130,9 +130,9 @@ export class RequestMessage implements Message, RequestView {
 /** A response during its transformations. */
 export class ResponseMessage implements Message {
   readonly request: RequestMessage;
-  readonly #head: FilteredHead;
+  readonly #head: TunnelHead;
 
-  constructor(head: FilteredHead, request: RequestMessage) {
+  constructor(head: TunnelHead, request: RequestMessage) {
     this.#head = head;
     this.request = request;
   }

@@ -1,5 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { describesBytes, GatewayError, type FilteredHead, type Logger, type ResponseFilter } from '@edge-gateway/core';
+import {
+  describesBytes,
+  GatewayError,
+  type FilteredHead,
+  type Logger,
+  type ResponseFilter,
+  type TunnelHead,
+} from '@edge-gateway/core';
 import { replyError } from '../error-codes.ts';
 import { EMPTY } from './body-change.ts';
 import { failureFields } from './head-change.ts';
@@ -10,7 +17,7 @@ export interface ResponseChoice {
   readonly request: RequestMessage;
   readonly log: Logger;
   /** Returns the change of this response, if there is one. */
-  choose(head: FilteredHead): ChangeMessage | undefined;
+  choose(head: TunnelHead): ChangeMessage | undefined;
 }
 
 /** Requests that could not be transformed. */
@@ -43,6 +50,15 @@ export function transformResponse({ request, log, choose }: ResponseChoice): Res
       if (change.readsBody) return { maxBytes, tooLarge: payloadTooLarge, transform: apply };
       const body = apply(EMPTY);
       return body === EMPTY ? undefined : { stream: () => replacement(body) };
+    },
+    onTunnel(head) {
+      const { headers } = head;
+      try {
+        choose(head)?.apply(new ResponseMessage(head, request), EMPTY);
+      } catch (error) {
+        log.info(failureFields(request.facts, error), 'response cannot be transformed');
+        head.headers = headers;
+      }
     },
   };
 }

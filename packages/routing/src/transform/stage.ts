@@ -1,4 +1,4 @@
-import type { FilteredHead, Logger } from '@edge-gateway/core';
+import type { Logger, TunnelHead } from '@edge-gateway/core';
 import type { TransformationStage } from '@edge-gateway/core/schema';
 import { allHold, compileConditions, type Condition } from '../route/match/conditions.ts';
 import { compileMatcher, pathFits, type CompiledMatcher } from '../route/match/matcher.ts';
@@ -36,7 +36,7 @@ export interface CompiledStage {
   entryOf(message: RequestMessage): RequestEntry | undefined;
   readonly changesResponses: boolean;
   /** Returns the change of a response: that of the entry of its request, otherwise the first that matches. */
-  responseOf(entry: RequestEntry | undefined, head: FilteredHead): ChangeMessage | undefined;
+  responseOf(entry: RequestEntry | undefined, head: TunnelHead): ChangeMessage | undefined;
 }
 
 /** Compiles one stage. Returns `undefined` if it changes nothing. Throws for invalid entries. */
@@ -72,7 +72,7 @@ function fits(matcher: CompiledMatcher, message: RequestMessage): boolean {
   return pathFits(matcher, pathname, method) && allHold(matcher.conditions, message);
 }
 
-function responseFits({ conditions, details }: ResponseEntry, { status, headers, details: actual }: FilteredHead) {
+function responseFits({ conditions, details }: ResponseEntry, { status, headers, details: actual }: TunnelHead) {
   if (details !== '' && details !== actual) return false;
   if (conditions.length === 0) return true;
   const pseudo = [':status', String(status)];

@@ -179,6 +179,32 @@ describeHttp2Servers('WebSockets of clients and upstreams of both versions', () 
         }
       });
 
+      it(`pass with the transformations of their response head, from HTTP/${client} to HTTP/${server}`, async () => {
+        const upstream = server === 1 ? await http1Server() : await http2Server();
+        const changing = (transformationTemplate: object): object => ({
+          responseTransforms: [{ responseTransformation: { transformationTemplate } }],
+        });
+        const stagedTransformations = {
+          early: changing({ headers: { 'x-early': { text: '{{ missing }}' } } }),
+          regular: changing({
+            headers: {
+              'x-set': { text: '{{ header(":status") }}' },
+              ':status': { text: '404' },
+            },
+            headersToRemove: ['sec-websocket-protocol'],
+            body: { text: 'no tunnel has one' },
+          }),
+        };
+        const parts = { routes: [{ options: { stagedTransformations } }], ...(server === 2 && { upstream: HTTP2 }) };
+        const socket = await openWebSocket(await webSockets(upstream.port, parts as never), client);
+        expect(socket.status).to.equal(client === 1 ? 101 : 200);
+        expect(socket.headers).to.include({ 'x-set': '101', server: 'envoy' });
+        expect(socket.headers['upgrade']).to.equal(client === 1 ? 'websocket' : undefined);
+        expect(socket.headers).to.not.have.any.keys('sec-websocket-protocol', 'x-early');
+        socket.send(HELLO);
+        await until(() => socket.text() === ECHO);
+      });
+
       it(`relay the response of an upstream that rejects them, from HTTP/${client} to HTTP/${server}`, async () => {
         const upstream =
           server === 1
@@ -242,7 +268,17 @@ describeHttp2Servers('WebSockets of clients and upstreams of both versions', () 
       },
     });
     const gateway = await webSockets(9, {
-      routes: [{ action: { type: 'graphql', api: { name: 'api', namespace: 'gw-system' } } }],
+      routes: [
+        {
+          action: { type: 'graphql', api: { name: 'api', namespace: 'gw-system' } },
+          // Its filter would wait for the end of the body.
+          options: {
+            stagedTransformations: {
+              regular: { responseTransforms: [{ responseTransformation: { transformationTemplate: {} } }] },
+            },
+          },
+        },
+      ],
       actions: [{ action: 'graphql', compile: () => respond } as ActionKind],
     });
     for (const version of [1, 2] as const) {
