@@ -144,6 +144,14 @@ describe('a response parser', () => {
     expect(keeps('1.1', 'connection: x-a', 'Connection: keep-alive, Close')).to.equal(false);
     expect(keeps('1.0')).to.equal(false);
     expect(keeps('1.0', 'connection: Keep-Alive')).to.equal(true);
+    expect(keeps('1.0', 'connection: Keep-Alive, close')).to.equal(false);
+  });
+
+  it('does not reuse the connection of an old server that sends chunks (RFC 9112 6.1)', () => {
+    const keeps = (version: string): boolean =>
+      read([`HTTP/${version} 200 OK\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`]).head!
+        .keepAlive;
+    expect([keeps('1.1'), keeps('1.0')]).to.deep.equal([true, false]);
   });
 
   it('reads how long the server keeps a connection', () => {

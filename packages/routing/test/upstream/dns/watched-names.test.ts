@@ -1,6 +1,8 @@
+import { mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createLocalNames } from '../../../src/upstream/dns/local-names.ts';
-import { createLookup } from '../../../src/upstream/dns/lookup.ts';
+import { createLookup, type Addresses, type Lookup } from '../../../src/upstream/dns/lookup.ts';
 import { createWatchedNames } from '../../../src/upstream/dns/watched-names.ts';
 import { closeAll, until, whenDone } from '../../forward/harness.ts';
 import { dnsServer } from './dns-server.ts';
@@ -10,6 +12,41 @@ const NO_FILES = createLocalNames({ hosts: '/nonexistent', resolver: '/nonexiste
 
 describe('a watched name', () => {
   afterEach(closeAll);
+  afterEach(() => {
+    mock.timers.reset();
+    mock.restoreAll();
+  });
+
+  it('waits longer after each failure in a row, and begins anew after a success', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    mock.method(Math, 'random', () => 0);
+    let looks = 0;
+    let isFailing = true;
+    const resolve = async (): Promise<Addresses> => {
+      looks++;
+      if (isFailing) throw new Error('no answer');
+      return { v4: ['192.0.2.1'], v6: [] } as unknown as Addresses;
+    };
+    const names = createWatchedNames({ local: () => undefined, resolve } as unknown as Lookup);
+    const rules = { family: 'v4', rateMs: 1000, respectTtl: false, backoff: { baseMs: 100, maxMs: 800 } } as const;
+    whenDone(names.watch('a.test', rules, { onAddresses() {} }));
+    /** Passes as much time as the next lookup must wait for, and checks that it is not earlier. */
+    const waits = async (ms: number): Promise<void> => {
+      await turn();
+      const before = looks;
+      mock.timers.tick(ms - 1);
+      expect(looks).to.equal(before);
+      mock.timers.tick(1);
+      expect(looks).to.equal(before + 1);
+    };
+    for (const ms of [100, 200, 400, 800]) await waits(ms);
+    isFailing = false;
+    await waits(800);
+    isFailing = true;
+    await waits(1000);
+    await waits(100);
+    await waits(200);
+  });
 
   it('keeps its last addresses for a day if lookups fail', async () => {
     const dns = await dnsServer({ 'a.test': { a: ['192.0.2.1'] } });
