@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { factsOf, GatewayError, parseJson, startTimer, type Facts } from '@edge-gateway/core';
+import { factsOf, GatewayError, parseJson } from '@edge-gateway/core';
 import { GraphQLError, parse } from 'graphql';
 import { CloseCode, makeServer, type Server, type SubscribePayload } from 'graphql-ws';
 import type { WebSocket } from 'ws';
@@ -9,6 +9,7 @@ import { isTextDeeper, MAX_REQUEST_DEPTH } from '../document/json.ts';
 import type { Limits } from '../document/limits.ts';
 import { isRefusal, refusal } from '../errors/refusal.ts';
 import type { Drain } from './drain.ts';
+import { atExpiry } from './token-expiry.ts';
 import { keepAlive, timerOf } from './keep-alive.ts';
 
 export interface SocketParts {
@@ -133,18 +134,8 @@ function send(webSocket: WebSocket, data: string, maxWaiting: number): Promise<v
 
 /** Closes a WebSocket when the token expires that its upgrade was authenticated with. */
 function closeAtExpiry(webSocket: WebSocket, req: IncomingMessage): void {
-  const expires = expiryOf(factsOf(req));
-  if (expires === undefined) return;
-  const timer = startTimer(() => webSocket.close(CloseCode.Forbidden, 'The token has expired.'), expires - Date.now());
-  webSocket.once('close', () => clearTimeout(timer));
-}
-
-/** Returns when the first of the verified tokens expires, in milliseconds. */
-function expiryOf({ identity, claims }: Facts): number | undefined {
-  const times = [identity?.claims['exp'], ...Array.from(claims.values(), ({ exp }) => exp)].filter(
-    (each): each is number => typeof each === 'number',
-  );
-  return times.length > 0 ? Math.min(...times) * 1000 : undefined;
+  const timer = atExpiry(factsOf(req), () => webSocket.close(CloseCode.Forbidden, 'The token has expired.'));
+  if (timer) webSocket.once('close', () => clearTimeout(timer));
 }
 
 class RequestErrors extends Error {
