@@ -81,8 +81,10 @@ describe('external auth on routes', () => {
   });
 
   it('strips forged headers, also of requests that another method allowed', async () => {
-    const { body } = await gateway.ask('/', { ...basic, 'x-plan': 'gold', x_plan: 'gold' });
-    expect(JSON.parse(body).headers).not.to.have.any.keys('x-plan', 'x_plan');
+    for (const name of ['x-plan', 'x_plan']) {
+      const { body } = await gateway.ask('/', { ...basic, [name]: 'gold' });
+      expect(JSON.parse(body).headers).not.to.have.any.keys('x-plan', 'x_plan');
+    }
   });
 
   it('responds like the last method that denied, as text', async () => {
@@ -104,8 +106,10 @@ describe('external auth on routes', () => {
   });
 
   it('strips forged user headers on routes without external auth', async () => {
-    const { body } = await gateway.ask('/open', { 'X-User-Id': 'root', x_user_id: 'root' });
-    expect(JSON.parse(body).headers).not.to.have.any.keys('x-user-id', 'x_user_id');
+    for (const name of ['X-User-Id', 'x_user_id']) {
+      const { body } = await gateway.ask('/open', { [name]: 'root' });
+      expect(JSON.parse(body).headers).not.to.have.any.keys('x-user-id', 'x_user_id');
+    }
   });
 
   it('forwards the body that it read, and rejects a longer one without a call', async () => {
