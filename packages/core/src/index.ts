@@ -36,7 +36,7 @@ export {
 export { asMiddleware, type CreateMiddleware, type MiddlewareOptions } from './middleware/as-middleware.ts';
 export type { OptionBlock, OptionRules } from './middleware/check-options.ts';
 export { denialError } from './middleware/denial.ts';
-export { errorResponse, jsonResponse, type ErrorResponse } from './http/error-response.ts';
+export { errorResponse, jsonResponse, withRequestId, type ErrorResponse } from './http/error-response.ts';
 export { identityFrom, type Identity } from './contract/identity.ts';
 export { plainSecrets } from './contract/plain-secrets.ts';
 export { linger, lingerOnClose, setCloseDelay } from './http/lingering-close.ts';
@@ -314,7 +314,7 @@ export { headerProblems } from './validate/transformation/check-transformations.
 export { templateProblems, type TemplateProblem } from './validate/transformation/template-problems.ts';
 export { errorPage, SWITCH_ACCOUNT, type ErrorFacts } from './page/error-page.ts';
 export { forPeople, withPage, type Reader } from './middleware/for-people.ts';
-export { isNavigation, signsOf, type RequestSigns } from './page/navigation.ts';
+export { isNavigation, prefersJson, signsOf, type RequestSigns } from './page/navigation.ts';
 export {
   PAGE_VARIABLES,
   createPages,

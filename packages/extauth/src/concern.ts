@@ -119,7 +119,7 @@ const refuseByGateway: Refuse = ({ status, headers, body, reason, details, flags
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!.toLowerCase();
     if (name === 'content-type') contentType = headers[i + 1]!;
-    else facts.responseChanges.push({ op: 'append', name, value: headers[i + 1]! });
+    else facts.responseChanges.push({ op: name === 'x-request-id' ? 'set' : 'append', name, value: headers[i + 1]! });
   }
   next(
     extauthError('ERR_EXTAUTH_DENIED', reason, {

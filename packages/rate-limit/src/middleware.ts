@@ -43,7 +43,7 @@ export interface RateLimitOptions extends Partial<RateLimit> {
   readonly rateLimits?: readonly RateLimitActions[];
   /** Limits of requests in flight. */
   readonly concurrency?: readonly RateLimitConcurrency[];
-  /** Sends the seconds until more requests are allowed in `retry-after` of 429. Default false. */
+  /** Sends the seconds until more requests are allowed in `retry-after` of 429. Default true. */
   readonly retryAfter?: boolean;
   /** Sends `x-ratelimit-limit`, `-remaining` and `-reset` with every response. Default false. */
   readonly headers?: boolean;
@@ -134,7 +134,7 @@ function blockOf(options: RateLimitOptions, ref: ResourceRef): LimitBlock {
   const ratelimitBasic = isByUser ? { anonymousLimits: limit, authorizedLimits: limit, ...basic } : basic;
   const ratelimit = {
     ...(concurrency && { concurrency }),
-    ...(retryAfter && { retryAfter }),
+    ...(retryAfter !== undefined && { retryAfter }),
   };
   const host = { ratelimit, ...(ratelimitBasic && { ratelimitBasic }), rateLimitRegularConfigs: { refs: [ref] } };
   return { host, route: {}, routeOptions: {} };

@@ -47,12 +47,31 @@ describe('rateLimit in a server of your own', () => {
   }
 
   it('limits by address, and sends the headers of limits', async () => {
-    const ask = await serve(rateLimit({ requestsPerUnit: 1, headers: true, retryAfter: true }, context()));
+    const ask = await serve(rateLimit({ requestsPerUnit: 1, headers: true }, context()));
     const first = await ask();
     expect([first.status, first.headers.get('x-ratelimit-limit')]).to.deep.equal([200, '1, 1;w=60']);
     const second = await ask({ 'x-forwarded-for': '192.0.2.1' });
     expect([second.status, await second.text(), second.headers.get('retry-after')]).to.deep.equal([429, '', '59']);
     expect(second.headers.get('x-envoy-ratelimited')).to.equal('true');
+  });
+
+  it('omits retry-after with retryAfter: false', async () => {
+    const ask = await serve(rateLimit({ requestsPerUnit: 0, retryAfter: false }, context()));
+    const { status, headers } = await ask();
+    expect([status, headers.get('retry-after')]).to.deep.equal([429, null]);
+    expect(headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
+  });
+
+  it('sends JSON to clients that prefer it', async () => {
+    const ask = await serve(rateLimit({ requestsPerUnit: 0 }, context()));
+    const response = await ask({ accept: 'application/json' });
+    expect([response.status, response.headers.get('content-type')]).to.deep.equal([429, 'application/json']);
+    const requestId = response.headers.get('x-request-id');
+    expect(await response.json()).to.deep.equal({
+      code: 'ERR_RATE_LIMIT_EXCEEDED',
+      message: 'Too Many Requests',
+      requestId,
+    });
   });
 
   it('passes the error on with onRefusal: next', async () => {
@@ -93,7 +112,7 @@ describe('rateLimit in a server of your own', () => {
       ],
     } as const;
     const rateLimits = ['a', 'b', 'c'].map((descriptorValue) => ({ actions: [{ genericKey: { descriptorValue } }] }));
-    const ask = await serve(rateLimit({ rules, rateLimits, retryAfter: true }, context()));
+    const ask = await serve(rateLimit({ rules, rateLimits }, context()));
     expect((await ask()).headers.get('retry-after')).to.equal('3599');
   });
 
@@ -196,7 +215,8 @@ describe('rateLimit in a server of your own', () => {
     const ask = await serve(rateLimit({ concurrency }, context()), hold);
     const first = ask({ 'x-hold': 'yes' });
     const [held] = (await once(arrivals, 'held')) as [ServerResponse];
-    expect((await ask()).status).to.equal(429);
+    const over = await ask();
+    expect([over.status, over.headers.get('retry-after')]).to.deep.equal([429, '1']);
     held.end('held');
     expect(await (await first).text()).to.equal('held');
     expect((await ask()).status).to.equal(200);

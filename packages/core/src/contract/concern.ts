@@ -88,6 +88,11 @@ export interface Context {
   readonly filesRoot?: string;
   /** Renders the pages for errors, login and logout. */
   readonly pages: Pages;
+  /**
+   * Clients whose `accept` prefers JSON receive errors as JSON instead of texts such as `RBAC: access denied`. Default false: only instead
+   * of an empty body. In the gateway, `gw.jsonErrors` of the Settings decides.
+   */
+  readonly jsonErrors?: boolean;
   /** URLs of Microsoft Entra and Graph. Default: the public cloud. */
   readonly azure?: AzureAddresses;
   /**

@@ -62,6 +62,8 @@ export interface SnapshotSettings {
   readonly logTransformations?: boolean;
   /** The proxy admin has no page to run queries of GraphQL APIs. Default false. */
   readonly hidesApiExplorer?: boolean;
+  /** Clients that prefer JSON receive errors as JSON instead of texts too. Default false. */
+  readonly jsonErrors?: boolean;
 }
 
 /** The default settings. */

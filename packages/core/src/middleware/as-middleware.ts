@@ -55,7 +55,7 @@ export function asMiddleware<Options extends object>(
       const method = req.method ?? 'GET';
       facts.path = url;
       facts.method = method;
-      if (handler.filterResponse) filterResponse(req, res, handler);
+      if (handler.filterResponse) filterResponse(req, res, handler, context);
       handler(req, res, (error) => {
         if (error === undefined) applyGranted(req);
         else applyRemovals(req);
@@ -63,7 +63,7 @@ export function asMiddleware<Options extends object>(
         if (facts.path !== url) req.url = facts.path;
         if (facts.method !== method) req.method = facts.method;
         if (error !== undefined && (onRefusal === 'respond' || isProtocol(error)))
-          respondToError(error, req, res, context.pages);
+          respondToError(error, req, res, context);
         else next(error);
       });
     };

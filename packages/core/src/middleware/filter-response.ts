@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FilteredResponse, type FailureReply } from '../body/filtered-response.ts';
 import type { Handler } from '../contract/concern.ts';
-import { factsOf } from '../contract/facts.ts';
-import { errorResponse } from '../http/error-response.ts';
+import { errorForClient, type ErrorForms } from './respond-to-error.ts';
 
 const FILTERS = Symbol('edge-gateway.response-filters');
 type Filtered = ServerResponse & {
@@ -13,7 +11,7 @@ type Filtered = ServerResponse & {
 const FROM_APPLICATION = { isLocalReply: false, details: '', flags: '' };
 
 /** Adds the filter of a handler to a response in a user's own server: those of later handlers are applied first. */
-export function filterResponse(req: IncomingMessage, res: Filtered, handler: Handler): void {
+export function filterResponse(req: IncomingMessage, res: Filtered, handler: Handler, forms: ErrorForms): void {
   if (res[FILTERS]) {
     res[FILTERS].handlers.push(handler);
     return;
@@ -23,13 +21,13 @@ export function filterResponse(req: IncomingMessage, res: Filtered, handler: Han
     filters: () => handlers.flatMap((each) => each.filterResponse?.(req) ?? []),
     describe: () => FROM_APPLICATION,
     onHead: (_status, headers) => headers,
-    onError: (error) => failureOf(error, req),
+    onError: (error) => failureOf(error, req, forms),
     onSettled: () => {},
   });
   res[FILTERS] = { handlers, response };
 }
 
-function failureOf(error: unknown, req: IncomingMessage): FailureReply {
-  const { status, body, contentType, headers } = errorResponse(error, factsOf(req).requestId || randomUUID());
+function failureOf(error: unknown, req: IncomingMessage, forms: ErrorForms): FailureReply {
+  const { status, body, contentType, headers } = errorForClient(error, req, forms);
   return { status, body, headers: contentType === '' ? headers : [...headers, 'content-type', contentType] };
 }

@@ -1,9 +1,9 @@
 import type { AuthDenied } from '../contract/auth-method.ts';
-import type { ErrorResponse } from '../http/error-response.ts';
+import { JSON_TYPE, jsonResponse, type ErrorResponse } from '../http/error-response.ts';
 import type { Facts } from '../contract/facts.ts';
 import type { Identity } from '../contract/identity.ts';
 import { errorPage } from '../page/error-page.ts';
-import { isNavigation, type RequestSigns } from '../page/navigation.ts';
+import { isNavigation, prefersJson, type RequestSigns } from '../page/navigation.ts';
 import { pageHeaders, type Pages } from '../page/pages.ts';
 
 /** The recipient of a response. */
@@ -11,21 +11,28 @@ export interface Reader {
   readonly request: RequestSigns;
   readonly requestId: string;
   readonly pages: Pages;
+  /** True: clients that prefer JSON receive it instead of a text too. Otherwise, only instead of an empty body. */
+  readonly jsonErrors?: boolean | undefined;
   readonly facts?: Pick<Facts, 'identity' | 'logoutPath'> | undefined;
 }
 
-/** The request headers that {@link isNavigation} reads. */
+/** The request headers that {@link isNavigation} and {@link prefersJson} read. */
 const VARY = ['vary', 'accept, sec-fetch-mode, x-requested-with'];
 const CONTENT_TYPE = 'text/html; charset=utf-8';
 
 /**
- * Returns the response to an error as a page, with the same status and headers, for the navigation of a browser, and
- * with its own body for scripts. `Vary` is added to both. Errors that are not the gateway's own stay unchanged.
+ * Returns the response to an error in the form for its client, with the same status and headers: a page for the navigation of a browser,
+ * JSON for clients that prefer it, and otherwise its own body. `Vary` is added to all. Errors that are not the gateway's own stay unchanged.
  */
-export function forPeople(response: ErrorResponse, { request, requestId, pages, facts }: Reader): ErrorResponse {
+export function forPeople(response: ErrorResponse, reader: Reader): ErrorResponse {
+  const { request, requestId, pages, facts, jsonErrors = false } = reader;
   const { error, status, headers, contentType } = response;
   if (!error || contentType.startsWith('text/html') || status < 400) return response;
-  if (!isNavigation(request)) return { ...response, headers: [...headers, ...VARY] };
+  if (!isNavigation(request)) {
+    const isText = contentType !== JSON_TYPE && (jsonErrors || response.body.length === 0);
+    const shown = isText && prefersJson(request) ? jsonResponse(status, { ...error, requestId }, headers) : response;
+    return { ...shown, headers: [...shown.headers, ...VARY] };
+  }
   const content = errorPage({
     status,
     body: error.message,

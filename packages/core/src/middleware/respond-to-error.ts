@@ -1,27 +1,33 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { errorResponse } from '../http/error-response.ts';
+import { errorResponse, type ErrorResponse } from '../http/error-response.ts';
+import type { Context } from '../contract/concern.ts';
 import { factsOf } from '../contract/facts.ts';
 import { forPeople } from './for-people.ts';
 import { signsOf } from '../page/navigation.ts';
 import { createPages } from '../page/pages.ts';
 
-const DEFAULT_PAGES = createPages();
+/** How errors are shown, see `Context`. */
+export type ErrorForms = Pick<Context, 'pages' | 'jsonErrors'>;
+
+const DEFAULT_FORMS: ErrorForms = { pages: createPages() };
 
 /**
  * Responds to a request with an error, in a user's own server: browsers receive a page, scripts JSON or text. A response that
  * has already started is aborted.
  */
-export function respondToError(error: unknown, req: IncomingMessage, res: ServerResponse, pages = DEFAULT_PAGES): void {
+export function respondToError(
+  error: unknown,
+  req: IncomingMessage,
+  res: ServerResponse,
+  forms: ErrorForms = DEFAULT_FORMS,
+): void {
   if (res.writableEnded || res.destroyed) return;
   if (res.headersSent) {
     res.destroy();
     return;
   }
-  const facts = factsOf(req);
-  const requestId = facts.requestId || randomUUID();
-  const reader = { request: signsOf(req), requestId, pages, facts };
-  const { status, body, contentType, headers } = forPeople(errorResponse(error, requestId), reader);
+  const { status, body, contentType, headers } = errorForClient(error, req, forms);
   const names = new Set(headers.flatMap((each, i) => (i % 2 === 0 ? [each.toLowerCase()] : [])));
   for (const name of names) if (name !== 'vary') res.removeHeader(name);
   for (let i = 0; i < headers.length; i += 2) res.appendHeader(headers[i]!, headers[i + 1]!);
@@ -31,4 +37,11 @@ export function respondToError(error: unknown, req: IncomingMessage, res: Server
   if (!req.complete && req.httpVersionMajor < 2) res.setHeader('connection', 'close');
   res.statusCode = status;
   res.end(req.method === 'HEAD' ? '' : body);
+}
+
+/** Returns the response to an error in the form for the client of a request. */
+export function errorForClient(error: unknown, req: IncomingMessage, { pages, jsonErrors }: ErrorForms): ErrorResponse {
+  const facts = factsOf(req);
+  const requestId = facts.requestId || randomUUID();
+  return forPeople(errorResponse(error, requestId), { request: signsOf(req), requestId, pages, jsonErrors, facts });
 }

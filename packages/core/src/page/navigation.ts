@@ -36,13 +36,40 @@ export function isNavigation({ method, header }: RequestSigns): boolean {
   if (mode !== undefined) return mode === 'navigate';
   if (method !== 'GET' && method !== 'HEAD' && method !== 'POST') return false;
   if (header('x-requested-with') !== undefined) return false;
-  const accept = header('accept');
-  return accept !== undefined && acceptsHtml(accept);
+  const { html, json } = preferencesOf(header('accept'));
+  return html > 0 && html >= json;
 }
 
-function acceptsHtml(accept: string): boolean {
-  return accept.split(',').some((range) => {
+/**
+ * Returns true if a client prefers JSON: its `Accept` names `application/json` or `application/problem+json`, with a quality at least that
+ * of `text/plain` and above that of `text/html`. Wildcards do not count.
+ */
+export function prefersJson({ header }: Pick<RequestSigns, 'header'>): boolean {
+  const { html, json, text } = preferencesOf(header('accept'));
+  return json > 0 && json >= text && json > html;
+}
+
+const KINDS = new Map([
+  ['text/html', 'html'],
+  ['text/plain', 'text'],
+  ['application/json', 'json'],
+  ['application/problem+json', 'json'],
+] as const);
+
+/** Returns the qualities of the types that an `Accept` names; 0 for one that it does not name, or excludes. */
+function preferencesOf(accept = ''): Record<'html' | 'json' | 'text', number> {
+  const found = { html: 0, json: 0, text: 0 };
+  for (const range of accept.split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    return type === 'text/html' && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
-  });
+    const kind = (KINDS as ReadonlyMap<string, keyof typeof found>).get(type);
+    if (kind) found[kind] = Math.max(found[kind], qualityOf(parameters));
+  }
+  return found;
+}
+
+/** Returns the weight of a range: 1 without one, or with one that is not a number (RFC 9110 §12.4.2). */
+function qualityOf(parameters: readonly string[]): number {
+  const written = parameters.find((parameter) => parameter.startsWith('q='));
+  const quality = written === undefined ? 1 : Number(written.slice(2));
+  return quality >= 0 && quality <= 1 ? quality : 1;
 }

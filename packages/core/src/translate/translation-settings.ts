@@ -97,6 +97,7 @@ function settingsOf(spec: SettingsSpec): TranslationSettings {
       ...(gw.disableGrpcWeb && { disableGrpcWeb: true }),
       ...(gw.transformationEscapeCharacters && { escapeCharacters: true }),
       ...(gw.logTransformationRequestResponseInfo && { logTransformations: true }),
+      ...(gw.jsonErrors && { jsonErrors: true }),
       ...(consoleOptions?.apiExplorerEnabled === false && { hidesApiExplorer: true }),
     }),
   });

@@ -22,7 +22,47 @@ describe('forPeople', () => {
   it('adds Vary to the response for scripts, whose body stays the same', () => {
     const response = errorResponse(denied({ reply: { body: 'RBAC: access denied' } }), 'r-1');
     const script = { ...reader(), request: { method: 'GET', header: () => undefined } };
-    expect(forPeople(response, script)).to.deep.equal({ ...response, headers: ['x-a', '1', 'vary', VARY] });
+    expect(forPeople(response, script)).to.deep.equal({
+      ...response,
+      headers: ['x-a', '1', 'x-request-id', 'r-1', 'vary', VARY],
+    });
+  });
+
+  describe('for a client that prefers JSON', () => {
+    const request = { method: 'GET', header: (name: string) => (name === 'accept' ? 'application/json' : undefined) };
+    const shown = (reply: object | undefined, jsonErrors?: boolean) => {
+      const { body, contentType, headers } = forPeople(errorResponse(denied({ reply }), 'r-1'), {
+        ...reader(),
+        request,
+        jsonErrors,
+      });
+      expect(headers.filter((each) => each === 'x-request-id' || each === 'r-1')).to.have.length(2);
+      expect(headers).to.include.members(['x-a', '1', VARY]);
+      return { body, contentType };
+    };
+    const json = (message: string) => ({
+      body: JSON.stringify({ code: 'ERR_X_DENIED', message, requestId: 'r-1' }),
+      contentType: 'application/json',
+    });
+
+    it('is JSON instead of an empty body', () => {
+      expect(shown({ body: '' })).to.deep.equal(json('Forbidden'));
+      expect(shown({ body: '', isFinal: true })).to.deep.equal(json('Forbidden'));
+      expect(shown({ body: '' }, true)).to.deep.equal(json('Forbidden'));
+      expect(shown(undefined)).to.deep.equal(json('no'));
+    });
+
+    it('is JSON instead of a text only with jsonErrors', () => {
+      const text = { body: 'RBAC: access denied' };
+      expect(shown(text)).to.deep.equal({ body: 'RBAC: access denied', contentType: 'text/plain' });
+      expect(shown(text, true)).to.deep.equal(json('RBAC: access denied'));
+    });
+
+    it('is the body of another author', () => {
+      const response = errorResponse(denied({ reply: { body: 'theirs', isFinal: true } }), 'r-1');
+      expect(forPeople(response, { ...reader(), request, jsonErrors: true })).to.equal(response);
+      expect(response.headers).to.deep.equal(['x-a', '1', 'x-request-id', 'r-1']);
+    });
   });
 
   it('shows the display name of the signed-in user', () => {

@@ -4,15 +4,17 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { GatewayError } from '../../src/errors.ts';
+import { createPages } from '../../src/page/pages.ts';
 import { respondToError } from '../../src/middleware/respond-to-error.ts';
 
 describe('respondToError', () => {
   let server: Server;
   let error: unknown;
+  let jsonErrors = false;
   before(async () => {
     server = createServer((req, res) => {
       res.setHeader('vary', 'origin').setHeader('x-code', 'old').setHeader('content-type', 'text/css');
-      respondToError(error, req, res);
+      respondToError(error, req, res, { pages: createPages(), jsonErrors });
     }).listen(0);
     await once(server, 'listening');
   });
@@ -38,6 +40,21 @@ describe('respondToError', () => {
         vary: 'origin, accept, sec-fetch-mode, x-requested-with',
       });
     }
+  });
+
+  it('sends JSON instead of a text to clients that prefer it, if the context says so', async () => {
+    error = new GatewayError('no', { code: 'ERR_X', status: 403, reply: { body: 'RBAC: access denied' } });
+    const accept = 'application/json';
+    const { body, headers } = await send({ accept });
+    expect([body, headers['content-type']]).to.deep.equal(['RBAC: access denied', 'text/plain']);
+    jsonErrors = true;
+    const json = await send({ accept });
+    jsonErrors = false;
+    expect(JSON.parse(json.body)).to.deep.equal({
+      code: 'ERR_X',
+      message: 'RBAC: access denied',
+      requestId: json.headers['x-request-id'],
+    });
   });
 
   it('exposes the message of an error below status 500 only, and no unknown error', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isNavigation } from '../../src/index.ts';
+import { isNavigation, prefersJson } from '../../src/index.ts';
 
 const CASES: readonly (readonly [what: string, method: string, headers: Record<string, string>, expected: boolean])[] =
   [
@@ -17,6 +17,8 @@ const CASES: readonly (readonly [what: string, method: string, headers: Record<s
     ],
     ['curl', 'GET', { accept: '*/*' }, false],
     ['a program that refuses HTML', 'GET', { accept: 'application/json, text/html;q=0' }, false],
+    ['a program that prefers JSON', 'GET', { accept: 'application/json, text/html;q=0.9' }, false],
+    ['a program that prefers neither', 'GET', { accept: 'application/json, text/html' }, true],
     ['a program without Accept', 'GET', {}, false],
     ['a program that deletes', 'DELETE', { accept: 'text/html' }, false],
   ];
@@ -27,4 +29,26 @@ describe('isNavigation', () => {
       expect(isNavigation({ method, header: (name) => headers[name] })).to.equal(expected);
     });
   }
+});
+
+describe('prefersJson', () => {
+  for (const [accept, expected] of [
+    ['application/json', true],
+    ['Application/JSON; charset=utf-8', true],
+    ['application/problem+json', true],
+    ['application/json, text/plain, */*', true],
+    ['text/plain;q=0.5, application/json;q=0.6', true],
+    ['application/json;q=0.5, text/plain', false],
+    ['application/json, text/html', false],
+    ['application/json;q=0', false],
+    ['application/json;q=0.000', false],
+    ['application/*', false],
+    ['*/*', false],
+    ['text/html', false],
+    ['', false],
+    [undefined, false],
+  ] as const)
+    it(`is ${expected} for ${accept}`, () => {
+      expect(prefersJson({ header: (name) => (name === 'accept' ? accept : undefined) })).to.equal(expected);
+    });
 });

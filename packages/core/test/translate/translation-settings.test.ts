@@ -24,6 +24,7 @@ describe('the settings of a translation', () => {
         disableGrpcWeb: true,
         transformationEscapeCharacters: true,
         logTransformationRequestResponseInfo: true,
+        jsonErrors: true,
       },
       consoleOptions: { apiExplorerEnabled: false },
     });
@@ -36,6 +37,7 @@ describe('the settings of a translation', () => {
       escapeCharacters: true,
       logTransformations: true,
       hidesApiExplorer: true,
+      jsonErrors: true,
     });
     expect(served).to.have.keys(
       'extProc',
@@ -48,6 +50,7 @@ describe('the settings of a translation', () => {
       'escapeCharacters',
       'logTransformations',
       'hidesApiExplorer',
+      'jsonErrors',
     );
     expect(read({}).served).to.deep.equal({ requireRbac: false });
   });

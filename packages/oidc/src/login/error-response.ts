@@ -1,4 +1,4 @@
-import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
+import { isNavigation, prefersJson, type AuthDenied, type AuthRequest } from '@edge-gateway/core';
 import { codeOf, ERROR_CODES, type ErrorCode } from '../error-codes.ts';
 import { page } from './page.ts';
 
@@ -19,7 +19,8 @@ export function errorResponse(request: AuthRequest, error: unknown): AuthDenied 
   const code = codeOf(error);
   const reason = error instanceof Error ? error.message : 'unknown';
   if (code === undefined) throw error;
-  if (cannotFollowLogin(request)) return asJson(request, code, reason);
+  const isScript = cannotFollowLogin(request) || (!isNavigation(request) && prefersJson(request));
+  if (isScript) return asJson(request, code, reason);
   // The link leads to the page's own URL, so an attacker cannot choose it.
   return errorPage({ code, reason, again: '' });
 }

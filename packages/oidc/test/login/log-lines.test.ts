@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { request } from 'undici';
 import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
 
 describe('log lines of a login name the cause', () => {
@@ -20,6 +21,19 @@ describe('log lines of a login name the cause', () => {
     expect((await world.visit()).status).to.equal(502);
     const text = `issuerUrl is ${world.idp.issuer}, but the provider's issuer is https://other.example/_[31m{tenant}`;
     expect(problems()).to.contain(text);
+  });
+
+  it('contain the id in the JSON for a program that prefers it', async () => {
+    world.protect();
+    world.idp.metadata = { issuer: 'https://other.example' };
+    const program = await request(`${world.site.url}/a`, { headers: { accept: 'application/json' } });
+    const { requestId, ...others } = (await program.body.json()) as Record<string, unknown>;
+    expect([program.statusCode, others]).to.deep.equal([
+      502,
+      { code: 'ERR_OIDC_PROVIDER_ANSWER', message: others['message'] },
+    ]);
+    expect(program.headers['x-request-id']).to.equal(requestId);
+    expect(world.log.some((line) => line['requestId'] === requestId)).to.equal(true);
   });
 
   it('contain the login and the likely reason if the provider does not know the client', async () => {

@@ -65,6 +65,6 @@ function familyOf(host: FamilyLevel, route: FamilyLevel): Family {
     concurrency: concurrent.flatMap(({ own, level, option }) =>
       own?.concurrency?.length ? [{ level, option, limits: own.concurrency }] : [],
     ),
-    retryAfter: route.own?.retryAfter ?? host.own?.retryAfter ?? false,
+    retryAfter: route.own?.retryAfter ?? host.own?.retryAfter ?? true,
   };
 }

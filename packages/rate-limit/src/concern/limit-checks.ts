@@ -61,7 +61,7 @@ export function compileLimits(block: LimitBlock, place: LimitPlace): StageLimits
         compileConcurrency(limits, `${scopeName(block, scope, level)}.${option}`, warnOf(place)),
       ),
     ),
-    retryAfter: families.some(({ retryAfter }) => retryAfter),
+    retryAfter: families.every(({ retryAfter }) => retryAfter),
   };
 }
 

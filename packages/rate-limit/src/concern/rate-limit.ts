@@ -75,7 +75,7 @@ export function compileRateLimit(
     if (health.logged.size > 0) recovered();
     if (enableXRatelimitHeaders) showDecision(facts, decision);
     recordOver(decision, facts);
-    return decision.isAllowed ? undefined : limited(retryAfter ? decision : undefined);
+    return decision.isAllowed ? undefined : limited(retryAfter, decision);
   }
 
   /** Records a failure. Returns the error of a rejected request. */
@@ -148,7 +148,7 @@ export function compileRateLimit(
   const handler: Handler = function rateLimit(req, res, next) {
     const facts = factsOf(req);
     const request = new LimitedRequest(req, facts, place);
-    if (!acquire(request, res, req)) return next(limited(undefined));
+    if (!acquire(request, res, req)) return next(limited(retryAfter));
     check(0, { request, facts, next });
   };
   Object.defineProperty(handler, 'name', { value: stage });
@@ -184,10 +184,10 @@ function namesIn(text: unknown): Set<string> {
   return new Set(text === undefined ? [] : String(text).split(','));
 }
 
-/** The response to a request over its limit, with the time of a decision if it may be sent to clients. */
-function limited(decision: Decision | undefined) {
+/** The response to a request over a limit, with the time of the decision; for limits of requests in flight, without one, a second. */
+function limited(hasRetryAfter: boolean, decision?: Decision) {
   const over = decision?.outcomes.filter(({ isOver, isShadow }) => isOver && !isShadow) ?? [];
-  const retryAfter = over.length > 0 && { 'retry-after': String(Math.max(1, ...over.map(resetSeconds))) };
+  const retryAfter = hasRetryAfter && { 'retry-after': String(Math.max(1, ...over.map(resetSeconds))) };
   return rateLimitError('ERR_RATE_LIMIT_EXCEEDED', undefined, {
     headers: { 'x-envoy-ratelimited': 'true', ...retryAfter },
     reply: { body: '', details: 'request_rate_limited', flags: 'RL' },

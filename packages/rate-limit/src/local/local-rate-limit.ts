@@ -80,7 +80,7 @@ function compileLocal({ limit, name, shared }: NamedLimit, context: Context): Ha
     enforced!.value++;
     return next(
       rateLimitError('ERR_RATE_LIMIT_EXCEEDED', undefined, {
-        headers: { 'content-type': 'text/plain' },
+        headers: { 'content-type': 'text/plain', 'retry-after': String(Math.max(1, bucket.resetSeconds)) },
         reply: { body: LOCAL_RATE_LIMITED, details: LOCAL_RATE_LIMITED, flags: 'RL' },
       }),
     );

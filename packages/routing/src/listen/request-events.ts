@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Context, Handler } from '@edge-gateway/core';
+import { forPeople, signsOf, type Context, type Handler } from '@edge-gateway/core';
 import { continueWhenRead, watchBody } from './body-watch.ts';
 import { parseAbsoluteTarget } from '../http1/authority.ts';
 import { SERVER_OPTIONS, isTunnelRequest, checkHead, isServerWide, tunnelHead } from '../check/check-head.ts';
@@ -27,7 +27,7 @@ import { writeProperCase, type HeaderCase } from '../http1/header-case.ts';
 import type { MemoryWatch } from './memory-watch.ts';
 import type { Refuse } from './refuse/refuse.ts';
 import { inTurn } from './turn.ts';
-import { replyTo, sendReply } from '../serve/reply.ts';
+import { failureReply, replyTo, sendReply, type Exchange, type LocalReply } from '../serve/reply.ts';
 import { newRequestId } from '../request-id.ts';
 
 export type Serve = ReturnType<typeof createServe>;
@@ -288,7 +288,17 @@ function createRunHandler(handler: Handler, context: Context) {
     log.error({ requestId, errorCode: (error as { code?: unknown } | null)?.code, reason }, 'handler failed');
     if (res.writableEnded) return;
     if (res.headersSent) res.destroy();
-    else sendReply({ req, res }, replyTo(error, requestId));
+    else respond({ req, res }, replyTo(error, requestId), requestId);
+  }
+
+  function notFound(exchange: Exchange): void {
+    const requestId = newRequestId();
+    respond(exchange, failureReply({ code: 'ERR_ROUTING_NO_ROUTE', status: 404 }, requestId), requestId);
+  }
+
+  function respond({ req, res }: Exchange, reply: LocalReply, requestId: string): void {
+    const { pages, jsonErrors } = context;
+    sendReply({ req, res }, forPeople(reply, { request: signsOf(req), requestId, pages, jsonErrors }));
   }
 
   return (req: IncomingMessage, res: ServerResponse): void => {
@@ -297,7 +307,7 @@ function createRunHandler(handler: Handler, context: Context) {
       if (passed) return;
       passed = true;
       if (error !== undefined) fail(error, req, res);
-      else if (!res.headersSent) res.writeHead(404, ['content-length', '0']).end();
+      else if (!res.headersSent) notFound({ req, res });
     };
     try {
       const pending = handler(req, res, next) as unknown;

@@ -9,7 +9,7 @@ import {
 } from '@edge-gateway/core';
 import { VIA_UPSTREAM, type RequestResult } from '../format/record.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
-import { replyTo } from './reply.ts';
+import { replyTo, type LocalReply } from './reply.ts';
 import { finishResponse } from './response-headers.ts';
 
 /** A request whose response is filtered. */
@@ -21,6 +21,7 @@ export interface FilteredRequest {
   readonly settings: ManagerSettings;
   /** True once it was passed to the forwarder. */
   readonly sent: boolean;
+  forClient(reply: LocalReply): LocalReply;
   finish(): void;
 }
 
@@ -73,7 +74,7 @@ export class RequestFilters implements FilterOwner {
 
   onError(error: unknown): FailureReply {
     const { result, head } = this.#request;
-    const { status, headers, body, contentType } = replyTo(error, head.requestId);
+    const { status, headers, body, contentType } = this.#request.forClient(replyTo(error, head.requestId));
     result.details = error instanceof Error ? error.message : String(error);
     return { status, body, headers: contentType === '' ? headers : [...headers, 'content-type', contentType] };
   }

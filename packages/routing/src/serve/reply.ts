@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { errorResponse, jsonResponse, lingerOnClose, type ErrorResponse, type ReplyBody } from '@edge-gateway/core';
+import {
+  errorResponse,
+  jsonResponse,
+  lingerOnClose,
+  withRequestId,
+  type ErrorResponse,
+  type ReplyBody,
+} from '@edge-gateway/core';
 import { hasBody } from '../http1/request-body.ts';
 import { PlainResponse } from '../listen/http1/plain-response.ts';
 import { hasHeader } from '../http1/flat-headers.ts';
@@ -19,9 +26,18 @@ export function textReply(status: number, body: string, headers: readonly string
   return { status, body, contentType: body === '' ? '' : TEXT, headers };
 }
 
+/** A failure whose response is a short text, or empty. */
+interface Failure {
+  readonly code: string;
+  readonly status: number;
+  /** Default: none. */
+  readonly message?: string;
+  readonly headers?: readonly string[];
+}
+
 /** Returns the response to a failure: a short text or an empty body; browsers receive a page. */
-export function failureReply(status: number, message: string, headers: readonly string[] = []): LocalReply {
-  return { ...textReply(status, message, headers), error: { message } };
+export function failureReply({ code, status, message = '', headers = [] }: Failure, requestId: string): LocalReply {
+  return { ...textReply(status, message, withRequestId(headers, requestId)), error: { code, message } };
 }
 
 export function redirectReply(status: number, location: string): LocalReply {

@@ -315,20 +315,16 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
 
   /** Responds without an upstream; browsers receive a page for an error. */
   reply(written: LocalReply): void {
-    const { res, req, facts } = this;
-    const { requestId } = this.head;
+    const { res, req } = this;
     if (this.finished) return;
     if (res.headersSent || res.destroyed) {
       res.destroy();
       this.result.flags ||= 'DC';
       return this.finish();
     }
-    const { pages } = this.environment;
     const { grpc } = this.head;
     const isGrpc = grpc === 'grpc' || (grpc !== undefined && this.translatesGrpcWeb);
-    const forClient = (): LocalReply =>
-      written.error ? forPeople(written, { request: signsOf(req), requestId, pages, facts }) : written;
-    const reply = isGrpc ? grpcReply(written, 'application/grpc') : forClient();
+    const reply = isGrpc ? grpcReply(written, 'application/grpc') : this.forClient(written);
     const headers = headersOf(reply, req.httpVersionMajor);
     if (this.filters) this.filters.isLocalReply = true;
     this.result.status = reply.status;
@@ -338,6 +334,15 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     this.result.localBody = reply.body;
     this.result.bytesSent = writeReply({ req, res }, reply.status, headers, reply.body);
     this.finish();
+  }
+
+  /** Returns an error in the form for the client; other responses unchanged. */
+  forClient(written: LocalReply): LocalReply {
+    if (!written.error) return written;
+    const { req, facts, environment, listener } = this;
+    const { jsonErrors } = listener.written;
+    const { requestId } = this.head;
+    return forPeople(written, { request: signsOf(req), requestId, pages: environment.pages, jsonErrors, facts });
   }
 
   /** Passes the response through the filters of these handlers. */
@@ -380,7 +385,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     this.environment.stats.noCluster.value++;
     this.result.flags = 'NC';
     this.result.details = 'cluster_not_found';
-    this.reply(failureReply(503, ''));
+    this.reply(failureReply({ code: 'ERR_ROUTING_NO_CLUSTER', status: 503 }, this.head.requestId));
   }
 
   /** Ends the request with an error: passes it on in a user's own server, responds otherwise. */
@@ -431,7 +436,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     const overloaded = code === 'ERR_ROUTING_UPSTREAM_OVERFLOW' && !this.settings.suppressEnvoyHeaders;
     if (overloaded) headers.push('x-envoy-overloaded', 'true');
     if (this.policy?.countForClient) addAttemptCount(headers, this.result.attempts);
-    const reply = failureReply(status, message, headers);
+    const reply = failureReply({ code, status, message, headers }, this.head.requestId);
     return code === 'ERR_ROUTING_STREAM_DURATION' ? { ...reply, grpcStatus: DEADLINE_EXCEEDED } : reply;
   }
 

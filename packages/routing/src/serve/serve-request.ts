@@ -53,7 +53,7 @@ function notFound(request: RoutedRequest): void {
   request.result.flags = 'NR';
   request.result.details = 'route_not_found';
   if (request.head.method === 'CONNECT') return request.refuse('ERR_ROUTING_METHOD_NOT_ALLOWED');
-  request.reply(failureReply(404, ''));
+  request.reply(failureReply({ code: 'ERR_ROUTING_NO_ROUTE', status: 404 }, request.head.requestId));
 }
 
 /** Chooses the destination, so that its options apply, then runs the concerns. */

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { GatewayError } from '@edge-gateway/core';
 import {
   errorReply,
+  failureReply,
   headersOf,
   redirectReply,
   replyTo,
@@ -72,7 +73,7 @@ describe('reply', () => {
       status: 403,
       body: 'RBAC: access denied',
       contentType: 'text/plain',
-      headers: ['x-a', '1'],
+      headers: ['x-a', '1', 'x-request-id', 'i'],
       error: { code: 'ERR_RBAC_DENIED', message: 'RBAC: access denied' },
     });
     const html = { status: 502, headers: { 'content-type': 'text/html' }, reply: { body: '<p>' } };
@@ -83,6 +84,15 @@ describe('reply', () => {
     });
   });
 
+  it('has the request id of an error once, and none for a step of a protocol', () => {
+    const reply = (status: number, headers = {}) =>
+      replyTo(new GatewayError('', { code: 'ERR_X_Y', status, headers, reply: { body: '' } }), 'i').headers;
+    expect(reply(403)).to.deep.equal(['x-request-id', 'i']);
+    expect(reply(403, { 'X-Request-Id': 'theirs' })).to.deep.equal(['X-Request-Id', 'theirs']);
+    expect(reply(302)).to.deep.equal([]);
+    expect(failureReply({ code: 'ERR_X_Y', status: 404 }, '').headers).to.deep.equal([]);
+  });
+
   it('shows the code of an error of a concern, and its message only for client errors', () => {
     const denied = new GatewayError('token is expired', {
       code: 'ERR_RBAC_TOKEN',
@@ -90,7 +100,7 @@ describe('reply', () => {
       headers: { 'www-authenticate': 'Bearer' },
     });
     expect(replyTo(denied, 'i')).to.include({ status: 401 });
-    expect(replyTo(denied, 'i').headers).to.deep.equal(['www-authenticate', 'Bearer']);
+    expect(replyTo(denied, 'i').headers).to.deep.equal(['www-authenticate', 'Bearer', 'x-request-id', 'i']);
     expect(JSON.parse(String(replyTo(denied, 'i').body)).message).to.equal('token is expired');
     const broken = new GatewayError('redis at 10.0.0.1 is down', { code: 'ERR_OIDC_STORE', status: 503 });
     expect(JSON.parse(String(replyTo(broken, 'i').body))).to.include({ code: 'ERR_OIDC_STORE' });

@@ -160,7 +160,10 @@ export const RateLimitConcurrency = f.named<RateLimitConcurrency>('RateLimitConc
 const vhost = {
   rateLimits: f.list(RateLimitActions, 'Descriptors; a request over the limit of any of them is rejected with 429.'),
   localRatelimit: f.of(TokenBucket, 'Limit counted in this proxy instance.', RATE_LIMIT_SUPPORT.local),
-  retryAfter: f.flag('Sends the seconds until more requests are allowed in `retry-after` of 429.', f.addition),
+  retryAfter: f.bool(
+    'Sends the seconds until more requests are allowed in `retry-after` of 429. A 429 of `concurrency` has 1.',
+    { default: true, ...f.addition },
+  ),
   concurrency: f.list(
     RateLimitConcurrency,
     'Limits of requests in flight, counted in this proxy instance; a request over one of them is rejected with 429.',

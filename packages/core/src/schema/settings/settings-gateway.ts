@@ -147,6 +147,10 @@ const gw = f.block({
     'Logs messages before and after transformations at level debug, without secrets.',
   ),
   transformationEscapeCharacters: f.flag('Default of `escapeCharacters`.'),
+  jsonErrors: f.flag(
+    'Extension of this gateway. Sends errors to clients whose `accept` prefers JSON as JSON with `code`, `message` and `requestId`, instead of texts such as `RBAC: access denied` or `no healthy upstream`. False: these clients receive the texts, and JSON instead of an empty body.',
+    f.addition,
+  ),
   enableAutoWebsocketTransformationPassthrough: f.flag(
     'Passes bodies of WebSocket handshakes through. They are never read here, so that it has no effect.',
   ),
