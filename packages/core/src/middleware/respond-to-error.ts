@@ -42,6 +42,6 @@ export function respondToError(
 /** Returns the response to an error in the form for the client of a request. */
 export function errorForClient(error: unknown, req: IncomingMessage, { pages, jsonErrors }: ErrorForms): ErrorResponse {
   const facts = factsOf(req);
-  const requestId = facts.requestId || randomUUID();
+  const requestId = (facts.requestId ||= randomUUID());
   return forPeople(errorResponse(error, requestId), { request: signsOf(req), requestId, pages, jsonErrors, facts });
 }

@@ -14,7 +14,7 @@ export function requestFrom(req: IncomingMessage): NodeRequest {
   const encrypted = 'encrypted' in req.socket;
   return {
     source: req,
-    requestId: facts.requestId || randomUUID(),
+    requestId: (facts.requestId ||= randomUUID()),
     method: (req.method ?? 'GET').toUpperCase(),
     scheme: (protocol ?? (encrypted ? 'https' : 'http')) === 'https' ? 'https' : 'http',
     host: req.headers.host ?? '',
