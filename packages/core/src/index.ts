@@ -17,7 +17,7 @@ export {
   type State,
   type StatusReport,
 } from './resource/resource.ts';
-export { GATEWAY_API_LABELS } from './resource/generated.ts';
+export { GATEWAY_API_GROUP, GATEWAY_API_LABELS, gatewayApiAnnotations } from './resource/generated.ts';
 export { kubernetesStatus, type RateLimitConfigStatus } from './resource/kubernetes-status.ts';
 export type { ClusterService, ClusterServicePort, ClusterServices } from './contract/cluster-services.ts';
 export type { ActionExchange, ActionKind, Responder, WriteHead } from './contract/action.ts';

@@ -74,6 +74,8 @@ export const CHECKS: readonly Check[] = [
   { name: 'RateLimitConfigs', excludedBy: 'rate-limit-configs', kind: 'RateLimitConfig' },
   { name: 'VirtualHostOptions', excludedBy: 'virtual-host-options', kind: 'VirtualHostOption' },
   { name: 'RouteOptions', excludedBy: 'route-options', kind: 'RouteOption' },
+  { name: 'ListenerOptions', excludedBy: 'listener-options', kind: 'ListenerOption' },
+  { name: 'HttpListenerOptions', excludedBy: 'http-listener-options', kind: 'HttpListenerOption' },
   { name: 'Secrets', excludedBy: 'secrets', kind: 'Secret' },
   { name: 'VirtualServices', excludedBy: 'virtual-services', kind: 'VirtualService' },
   { name: 'Gateways', excludedBy: 'gateways', kind: 'Gateway' },

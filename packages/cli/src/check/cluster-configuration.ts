@@ -12,6 +12,8 @@ const CHECKED: Partial<Record<Kind, string>> = {
   RateLimitConfig: 'rate limit config',
   VirtualHostOption: 'VirtualHostOption',
   RouteOption: 'RouteOption',
+  ListenerOption: 'ListenerOption',
+  HttpListenerOption: 'HttpListenerOption',
   VirtualService: 'virtual service',
   RouteTable: 'route table',
   Gateway: 'gateway',

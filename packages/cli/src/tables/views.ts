@@ -97,6 +97,18 @@ export const VIEWS: readonly View[] = [
     sharedOptions('Virtual Host Option'),
   ),
   view('RouteOption', 'routeoption', ['route options', 'rto', 'routeoptions'], sharedOptions('Route Option')),
+  view(
+    'ListenerOption',
+    'listeneroption',
+    ['listener options', 'lisopts', 'listeneroptions'],
+    sharedOptions('Listener Option'),
+  ),
+  view(
+    'HttpListenerOption',
+    'httplisteneroption',
+    ['HTTP listener options', 'hlisopts', 'httplisteneroptions'],
+    sharedOptions('HTTP Listener Option'),
+  ),
   view('Settings', 'settings', ['settings', 'st'], SETTINGS),
   view('Secret', 'secret', ['secrets, without their values', 'secrets'], SECRET),
   view('ConfigMap', 'configmap', ['config maps', 'cm', 'configmaps'], CONFIG_MAP),

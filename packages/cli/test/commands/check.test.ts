@@ -63,6 +63,8 @@ describe('check', () => {
       'Checking RateLimitConfigs... OK',
       'Checking VirtualHostOptions... OK',
       'Checking RouteOptions... OK',
+      'Checking ListenerOptions... OK',
+      'Checking HttpListenerOptions... OK',
       'Checking Secrets... OK',
       'Checking VirtualServices... OK',
       'Checking Gateways... OK',

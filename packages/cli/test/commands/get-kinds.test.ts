@@ -27,6 +27,20 @@ kind: RouteOption
 metadata: { name: slow }
 spec: { options: { timeout: 30s, prefixRewrite: /v2 } }
 ---
+apiVersion: gateway.vendor.io/v1
+kind: ListenerOption
+metadata: { name: limits }
+spec:
+  targetRefs: [{ group: gateway.vendor.io, kind: Gateway, name: public }]
+  options: { perConnectionBufferLimitBytes: 4096 }
+---
+apiVersion: gateway.vendor.io/v1
+kind: HttpListenerOption
+metadata: { name: health }
+spec:
+  targetRefs: [{ group: gateway.vendor.io, kind: Gateway, name: public }]
+  options: { healthCheck: { path: /health } }
+---
 apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default }
@@ -129,7 +143,8 @@ describe('get of every kind', () => {
 
   it('prints a table', async () => {
     let text = '';
-    for (const kind of ['gateways', 'virtualhostoptions', 'routeoptions', 'settings', 'secrets', 'configmaps']) {
+    const options = ['virtualhostoptions', 'routeoptions', 'lisopts', 'hlisopts'];
+    for (const kind of ['gateways', ...options, 'settings', 'secrets', 'configmaps']) {
       const { code, stdout, stderr } = await get(RESOURCES, kind);
       expect({ code, stderr }, kind).to.deep.equal({ code: 0, stderr: '' });
       text += `${kind}\n${stdout}`;

@@ -77,6 +77,7 @@ export const SEMANTIC_CODES = {
   INVALID_HOST: 'A host without an address or port.',
   INVALID_JWT:
     'A JWT provider without usable keys, or with claims without a header; one without issuer and audiences is a warning.',
+  INVALID_TARGET: 'A target of options without a name, of another kind than Gateway, or in another namespace.',
   INVALID_MATCHER: 'A matcher without a path.',
   INVALID_OUTLIER_DETECTION: 'Outlier detection without an interval.',
   INVALID_PATH: 'A path with characters or segments that are not allowed.',

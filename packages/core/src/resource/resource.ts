@@ -7,6 +7,8 @@ export const KIND_NAMES = [
   'ConfigMap',
   'Gateway',
   'GraphQLApi',
+  'HttpListenerOption',
+  'ListenerOption',
   'MatchableHttpGateway',
   'MatchableTcpGateway',
   'Proxy',
@@ -46,6 +48,8 @@ export interface Metadata {
   readonly namespace: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
+  /** Of options that compete for a Gateway: the older ones take precedence. */
+  readonly creationTimestamp?: string;
 }
 
 /**

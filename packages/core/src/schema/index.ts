@@ -65,6 +65,8 @@ export type {
 export type { Rbac, RbacPolicy } from './auth/rbac.ts';
 export type { RegexRewrite } from './route/regex-rewrite.ts';
 export type { Retries } from './route/retries.ts';
+export type { HttpListenerOptionSpec } from './kind/http-listener-option.ts';
+export type { ListenerOptionSpec } from './kind/listener-option.ts';
 export type { RouteOptionSpec } from './kind/route-option.ts';
 export type {
   RateLimitLevel,

@@ -3,6 +3,8 @@ import type { Schema } from './field.ts';
 import { AuthConfigSpec } from './kind/auth-config.ts';
 import { GatewaySpec, MatchableHttpGatewaySpec, MatchableTcpGatewaySpec } from './kind/gateway.ts';
 import { GraphQLApiSpec } from './kind/graphql-api.ts';
+import { HttpListenerOptionSpec } from './kind/http-listener-option.ts';
+import { ListenerOptionSpec } from './kind/listener-option.ts';
 import { ProxySpec } from './kind/proxy.ts';
 import { RateLimitConfigSpec } from './route/rate-limit.ts';
 import { RouteOptionSpec } from './kind/route-option.ts';
@@ -70,6 +72,16 @@ const ALL: readonly KindInfo[] = [
       'Options that several virtual hosts share.',
     ],
     RouteOption: [RouteOptionSpec, 'routeoptions rto rtopts grto', 'Options that several routes share.'],
+    ListenerOption: [
+      ListenerOptionSpec,
+      'listeneroptions lisopts',
+      'Options of the listeners of Gateways that it targets.',
+    ],
+    HttpListenerOption: [
+      HttpListenerOptionSpec,
+      'httplisteneroptions hlisopts',
+      'HTTP options of the listeners of Gateways that it targets.',
+    ],
   }),
   ...kinds([GW], {
     Upstream: [UpstreamSpec, 'upstreams us gus', 'A service that receives requests.'],

@@ -4,6 +4,7 @@ import type { Resource, ResourceKey, ResourceStatus } from '../resource/resource
 import { authConfigTable } from './reference/auth-configs.ts';
 import { changesBetween, type Changes } from './changes.ts';
 import { Derived } from './derived.ts';
+import { withAttachedOptions } from './listener/attached-options.ts';
 import { buildListeners } from './listener/build-listeners.ts';
 import { missingOptions } from './listener/missing-options.ts';
 import { usedGateways, type DefaultGateways } from './listener/gateways.ts';
@@ -63,7 +64,7 @@ export function translate(
   const serviceUpstreams = serviceUpstreamTable(sources, memo, changes);
   const authConfigs = authConfigTable({ stored, derived, list }, memo, changes);
   const input: TranslationInput = { ...sources, upstreams, serviceUpstreams, authConfigs };
-  const gateways = usedGateways(list('Gateway'), input, defaultGateways);
+  const gateways = withAttachedOptions(usedGateways(list('Gateway'), input, defaultGateways), input);
   const listeners = buildListeners(gateways, { input, memo, changes });
   const missing = missingOptions([...listeners.values()], memo?.missing);
   const served = servedUpstreams(input, listeners.values(), memo);

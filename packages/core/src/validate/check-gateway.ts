@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import type { FieldPath, FieldProblem } from '../resource/problem.ts';
 import type {
   ConnectionMatcher,
@@ -14,22 +13,17 @@ import type { SslConfig } from '../schema/listener/ssl-config.ts';
 import { CIPHER_SUITES } from '../security/cipher-suites.ts';
 import { isHost } from '../syntax/host.ts';
 import { checkDestination, checkWeighted } from './route/check-destination.ts';
-import { checkSocketOption } from './check-socket-option.ts';
 import { checkSslConfig } from './check-ssl-config.ts';
-import type { HttpConnectionManagerSettings } from '../schema/listener/http-connection-manager.ts';
+import {
+  checkConnectionManager,
+  checkHttpListenerOptions,
+  checkListenerOptions,
+  checkRange,
+} from './check-listener-options.ts';
 import { expressionProblem } from '../syntax/label-expression.ts';
-import { checkAccessLog } from './check-access-log.ts';
-import { checkExtAuth } from './auth/check-ext-auth.ts';
-import { checkForwardProxy } from './check-forward-proxy.ts';
-import { checkStatefulSession } from './check-stateful-session.ts';
 import { each, fields, reporterOf, within, type Check } from './check.ts';
 import { checkBucket } from './rate-limit/limits.ts';
-import { checkRateLimitServer } from './rate-limit/check-limit-server.ts';
-import { EXT_PROC_CHECKS } from './route/check-ext-proc.ts';
-import { checkCsrf } from './route/check-csrf.ts';
-import { checkListenerDlp } from './route/check-dlp.ts';
-import { checkListenerUpgrades } from './route/check-route-options.ts';
-import { addedNameProblem, addedValueProblem, headerNameProblem } from './route/check-header-manipulation.ts';
+import { addedNameProblem, addedValueProblem } from './route/check-header-manipulation.ts';
 
 const TYPES = ['httpGateway', 'tcpGateway', 'hybridGateway'] as const;
 const invalid = reporterOf('INVALID_GATEWAY');
@@ -40,13 +34,9 @@ export const checkGateway: Check<GatewaySpec> = (spec, at) => {
   const { hybridGateway: hybrid } = spec;
   const isEmpty =
     hybrid && !hybrid.matchedGateways?.length && !hybrid.delegatedHttpGateways && !hybrid.delegatedTcpGateways;
-  const logs = spec.options?.accessLoggingService?.accessLog;
-  const connectionLogs = spec.options?.listenerAccessLoggingService?.accessLog;
   return [
-    ...each(logs, [...at, 'options', 'accessLoggingService', 'accessLog'], checkAccessLog),
-    ...each(connectionLogs, [...at, 'options', 'listenerAccessLoggingService', 'accessLog'], checkAccessLog),
-    ...each(spec.options?.socketOptions, [...at, 'options', 'socketOptions'], checkSocketOption),
     ...fields(spec, at, {
+      options: checkListenerOptions,
       httpGateway: checkHttpGateway,
       tcpGateway: checkTcpGateway,
       hybridGateway: checkHybridGateway,
@@ -64,20 +54,7 @@ const checkHttpGateway: Check<HttpGateway> = ({ virtualServiceExpressions, optio
     [...at, 'virtualServiceExpressions', 'expressions'],
     (expression, path) => invalid(expressionProblem(expression), path),
   ),
-  ...fields(options, [...at, 'options'], {
-    httpConnectionManagerSettings: checkConnectionManager,
-    dynamicForwardProxy: checkForwardProxy,
-    extauth: checkExtAuth,
-    statefulSession: checkStatefulSession,
-    csrf: checkCsrf,
-    dlp: checkListenerDlp,
-    networkLocalRatelimit: checkBucket,
-    httpLocalRatelimit: (block, path) => fields(block, path, { defaultLimit: checkBucket }),
-    ratelimitServer: checkRateLimitServer,
-    ...EXT_PROC_CHECKS,
-    buffer: ({ maxRequestBytes }, path) => invalid(!maxRequestBytes && 'buffer needs maxRequestBytes', path),
-    healthCheck: checkHealthPath,
-  }),
+  ...checkHttpListenerOptions(options, [...at, 'options']),
 ];
 
 /** Returns problems of a TCP gateway. */
@@ -162,32 +139,3 @@ export const checkMatchableTcp: Check<MatchableTcpGatewaySpec> = (spec, at) => [
   ...fields(spec, at, { tcpGateway: checkTcpGateway }),
   ...within(spec.matcher, [...at, 'matcher'], (matcher, path) => checkMatcher(matcher, path, true)),
 ];
-
-const checkHealthPath: Check<{ readonly path?: string }> = ({ path = '' }, at) =>
-  invalid(!path.startsWith('/') && `the path '${path}' of a health check must begin with a slash`, [...at, 'path']);
-
-const checkConnectionManager: Check<HttpConnectionManagerSettings> = (settings, at) => {
-  const { earlyHeaderManipulation, tracing, internalAddressConfig } = settings;
-  const { headersToAdd = [], headersToRemove = [] } = earlyHeaderManipulation ?? {};
-  const problems = [
-    ...headersToAdd.map(
-      ({ header = {} }) => addedNameProblem(header.key ?? '') ?? addedValueProblem(header, 'request'),
-    ),
-    ...headersToRemove.map(headerNameProblem),
-  ];
-  const isCensus = tracing?.openCensusConfig !== undefined;
-  return [
-    ...problems.flatMap((message) => invalidHeader(message, [...at, 'earlyHeaderManipulation'])),
-    ...fields(settings, at, { upgrades: checkListenerUpgrades }),
-    ...each(internalAddressConfig?.cidrRanges, [...at, 'internalAddressConfig', 'cidrRanges'], checkRange),
-    ...invalid(isCensus && 'openCensusConfig is not supported', [...at, 'tracing', 'openCensusConfig']),
-  ];
-};
-
-type Ranges = NonNullable<HttpConnectionManagerSettings['internalAddressConfig']>['cidrRanges'];
-
-const checkRange: Check<NonNullable<Ranges>[number]> = ({ addressPrefix = '', prefixLen = 0 }, at) => {
-  const family = isIP(addressPrefix);
-  const isValid = family !== 0 && prefixLen <= (family === 4 ? 32 : 128);
-  return invalid(!isValid && `invalid address range '${addressPrefix}/${prefixLen}'`, at);
-};

@@ -63,7 +63,14 @@ export function readMetadata(value: Json, report: DocumentReport): Metadata | un
   const labels = readTexts(metadata, 'labels', report);
   const annotations = readTexts(metadata, 'annotations', report);
   if (name === undefined || namespace === undefined) return undefined;
-  return Object.freeze({ name, namespace, ...(labels && { labels }), ...(annotations && { annotations }) });
+  const { creationTimestamp } = metadata;
+  return Object.freeze({
+    name,
+    namespace,
+    ...(labels && { labels }),
+    ...(annotations && { annotations }),
+    ...(typeof creationTimestamp === 'string' && { creationTimestamp }),
+  });
 }
 
 function readName(name: unknown, report: DocumentReport): string | undefined {

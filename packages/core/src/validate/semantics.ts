@@ -3,6 +3,8 @@ import type { Kind, Resource } from '../resource/resource.ts';
 import type { AuthConfigSpec } from '../schema/kind/auth-config.ts';
 import type { GatewaySpec, MatchableHttpGatewaySpec, MatchableTcpGatewaySpec } from '../schema/kind/gateway.ts';
 import type { GraphQLApiSpec } from '../schema/kind/graphql-api.ts';
+import type { HttpListenerOptionSpec } from '../schema/kind/http-listener-option.ts';
+import type { ListenerOptionSpec } from '../schema/kind/listener-option.ts';
 import type { ProxySpec } from '../schema/kind/proxy.ts';
 import type { RateLimitConfigSpec } from '../schema/route/rate-limit.ts';
 import type { RouteOptionSpec } from '../schema/kind/route-option.ts';
@@ -18,7 +20,9 @@ import { checkSecretEntries, checkSigningKey } from './auth/check-secret.ts';
 import { each, fields, type ResourceCheck } from './check.ts';
 import { checkGateway, checkMatchableHttp, checkMatchableTcp } from './check-gateway.ts';
 import { checkGraphQLApi } from './check-graphql-api.ts';
+import { checkHttpListenerOptions, checkListenerOptions } from './check-listener-options.ts';
 import { checkProxy } from './check-proxy.ts';
+import { checkTargetRefs } from './check-target-refs.ts';
 import { checkRateLimitConfig } from './rate-limit/check-rate-limit-rules.ts';
 import { checkWeighted } from './route/check-destination.ts';
 import { checkRoute } from './route/check-route.ts';
@@ -33,6 +37,14 @@ const CHECKS: Partial<Record<Kind, (spec: never, resource: Resource) => FieldPro
   AuthConfig: (spec: AuthConfigSpec) => checkAuthConfig(spec, SPEC),
   Gateway: (spec: GatewaySpec) => checkGateway(spec, SPEC),
   GraphQLApi: (spec: GraphQLApiSpec) => checkGraphQLApi(spec, SPEC),
+  HttpListenerOption: (spec: HttpListenerOptionSpec, { metadata }) => [
+    ...fields(spec, SPEC, { options: checkHttpListenerOptions }),
+    ...checkTargetRefs(spec, SPEC, metadata.namespace),
+  ],
+  ListenerOption: (spec: ListenerOptionSpec, { metadata }) => [
+    ...fields(spec, SPEC, { options: checkListenerOptions }),
+    ...checkTargetRefs(spec, SPEC, metadata.namespace),
+  ],
   MatchableHttpGateway: (spec: MatchableHttpGatewaySpec) => checkMatchableHttp(spec, SPEC),
   MatchableTcpGateway: (spec: MatchableTcpGatewaySpec) => checkMatchableTcp(spec, SPEC),
   Proxy: (spec: ProxySpec) => checkProxy(spec, SPEC),

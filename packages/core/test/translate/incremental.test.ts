@@ -252,6 +252,26 @@ function edit(stock: Stock, random: () => number, extra?: Extra): void {
         stored({ kind: 'RouteTable', name, labels: labels() }, { weight: Math.floor(random() * 2), routes: routes() }),
       ),
     () =>
+      some('ListenerOption', (name) =>
+        stored(
+          { kind: 'ListenerOption', name },
+          {
+            targetRefs: [{ group: 'gateway.vendor.io', kind: 'Gateway', name: letter() }],
+            options: { perConnectionBufferLimitBytes: Math.ceil(random() * 3) },
+          },
+        ),
+      ),
+    () =>
+      some('HttpListenerOption', (name) =>
+        stored(
+          { kind: 'HttpListenerOption', name },
+          {
+            targetRefs: [{ group: 'gateway.vendor.io', kind: 'Gateway', name: letter() }],
+            options: pick<object>([{ healthCheck: { path: prefix() } }, { buffer: { maxRequestBytes: 9 } }]),
+          },
+        ),
+      ),
+    () =>
       some('RouteOption', (name) =>
         stored({ kind: 'RouteOption', name }, { options: { prefixRewrite: prefix(), timeout: '9s', ...limits() } }),
       ),

@@ -1,8 +1,8 @@
-import type { LabelSelector } from '@edge-gateway/core';
+import { GATEWAY_API_GROUP, type LabelSelector } from '@edge-gateway/core';
 import type { ClusterObject } from '../watch/cluster-object.ts';
 
 /** The API group of the Gateway API. */
-export const GATEWAY_GROUP = 'gateway.networking.k8s.io';
+export const GATEWAY_GROUP = GATEWAY_API_GROUP;
 
 /** A Gateway API object as written; fields are read leniently, because the API server has validated them. */
 export type GatewayObject<Spec> = ClusterObject & { readonly spec?: Spec; readonly status?: unknown };

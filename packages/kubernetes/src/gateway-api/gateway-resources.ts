@@ -1,4 +1,4 @@
-import { digestText, GATEWAY_API_LABELS as LABELS } from '@edge-gateway/core';
+import { digestText, gatewayApiAnnotations, GATEWAY_API_LABELS as LABELS } from '@edge-gateway/core';
 import type { GatewaySpec as OwnGatewaySpec, VirtualServiceSpec } from '@edge-gateway/core/schema';
 import type { Http2Upstream } from './backends.ts';
 import type { CheckedListener } from './gateway-listeners.ts';
@@ -49,7 +49,12 @@ export function resourcesOf(
       },
       routeOptions: { ignorePortInHostMatching: true },
     };
-    const metadata = { name: `${prefix}.${port}`, namespace, labels: LABELS };
+    const annotations = gatewayApiAnnotations({
+      namespace: gateway.metadata.namespace ?? '',
+      name: gateway.metadata.name,
+      listeners: own.map((each) => each.spec.name),
+    });
+    const metadata = { name: `${prefix}.${port}`, namespace, labels: LABELS, annotations };
     resources.push({ apiVersion: 'gateway.vendor.io/v1', kind: 'Gateway', metadata, spec });
   }
   for (const { certificate, spec } of served) {

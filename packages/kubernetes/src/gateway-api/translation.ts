@@ -8,6 +8,7 @@ export interface GeneratedResource {
     readonly name: string;
     readonly namespace: string;
     readonly labels: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly spec?: unknown;
   readonly type?: string;

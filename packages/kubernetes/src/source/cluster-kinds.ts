@@ -31,14 +31,17 @@ export function kindInGroup(
   return type && { kind, type };
 }
 
+/** Kinds that clusters with older resource definitions lack. */
+const NEW_KINDS: ReadonlySet<Kind> = new Set(['ListenerOption', 'HttpListenerOption']);
+
 /** The types that the gateway follows: all but those that are read on demand, and Proxies, which it writes. */
 export const FOLLOWED_TYPES: readonly FollowedType[] = [...KINDS.keys()]
   .filter((kind) => kind !== 'Secret' && kind !== 'ConfigMap' && kind !== 'Proxy')
-  .flatMap((kind) => typesOfKind(kind).map((type, i) => ({ kind, type, isOptional: i > 0 })));
+  .flatMap((kind) => typesOfKind(kind).map((type, i) => ({ kind, type, isOptional: i > 0 || NEW_KINDS.has(kind) })));
 
 export interface FollowedType {
   readonly kind: Kind;
   readonly type: ResourceType;
-  /** True for the other versions of a kind, which most clusters lack. */
+  /** True for what many clusters lack: the other versions of a kind, and new kinds. */
   readonly isOptional: boolean;
 }

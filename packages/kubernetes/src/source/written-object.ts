@@ -24,6 +24,9 @@ export interface WrittenObject {
 /** Managed by the API server or a controller, not part of the resource. */
 const OMITTED_FIELDS = new Set(['apiVersion', 'kind', 'metadata', 'status']);
 
+/** Kinds of options of which the older ones take precedence. */
+const COMPETING_KINDS: ReadonlySet<Kind> = new Set(['ListenerOption', 'HttpListenerOption']);
+
 /** Returns the unit of an object of a kind; by default in its preferred version. */
 export function unitOf(kind: Kind, key: string, type: ResourceType = typeOfKind(kind)): string {
   return `${typeName(type)} ${key}`;
@@ -31,13 +34,19 @@ export function unitOf(kind: Kind, key: string, type: ResourceType = typeOfKind(
 
 /** Returns what the user wrote of an object. */
 export function writtenObject(kind: Kind, object: ClusterObject, type: ResourceType = typeOfKind(kind)): WrittenObject {
-  const { name, namespace, labels, annotations = {} } = object.metadata;
+  const { name, namespace, labels, annotations = {}, creationTimestamp } = object.metadata;
   const { [LAST_APPLIED_ANNOTATION]: _, ...kept } = annotations;
   const unit = unitOf(kind, objectKey(object.metadata), type);
   const resource = {
     apiVersion: type.group ? `${type.group}/${type.version}` : type.version,
     kind,
-    metadata: { name, namespace, labels, annotations: Object.keys(kept).length > 0 ? kept : undefined },
+    metadata: {
+      name,
+      namespace,
+      labels,
+      annotations: Object.keys(kept).length > 0 ? kept : undefined,
+      ...(COMPETING_KINDS.has(kind) && { creationTimestamp }),
+    },
     ...Object.fromEntries(Object.entries(object).filter(([field]) => !OMITTED_FIELDS.has(field))),
   };
   const digest = digestText(JSON.stringify(resource));

@@ -702,4 +702,40 @@ describe('the translation of the Gateway API', () => {
       'whole',
     ]);
   });
+
+  it('attaches ListenerOptions and HttpListenerOptions to the listeners that they target', async () => {
+    const listeners = [HTTP, { name: 'other', port: 9090, protocol: 'HTTP' }];
+    const result = translated({ gateways: [gateway(listeners)], http: [route('apps/r', { rules: [to()] })] });
+    const option = (kind: string, name: string, { namespace = 'apps', ...more }: any) => ({
+      apiVersion: 'gateway.vendor.io/v1',
+      kind,
+      metadata: { name, namespace },
+      spec: { targetRefs: [{ group: GROUP, kind: 'Gateway', name: 'gw', ...more.target }], options: more.options },
+    });
+    const part = { sectionName: 'other' };
+    const { state } = await served({
+      ...result,
+      resources: [
+        ...result.resources,
+        option('ListenerOption', 'whole', { options: { perConnectionBufferLimitBytes: 2000 } }),
+        option('ListenerOption', 'far', { namespace: 'other', options: { proxyProtocol: {} } }),
+        option('HttpListenerOption', 'part', { target: part, options: { healthCheck: { path: '/part' } } }),
+        option('HttpListenerOption', 'none', { target: { sectionName: 'x' }, options: { grpcWeb: { disable: true } } }),
+      ] as never,
+    });
+    const ports = state.snapshots
+      .get('apps.gw')!
+      .listeners.map(({ bindPort, options, httpOptions }) => [bindPort, { options, httpOptions }]);
+    const options = { perConnectionBufferLimitBytes: 2000 };
+    expect(Object.fromEntries(ports)).to.deep.equal({
+      8080: { options, httpOptions: {} },
+      9090: { options, httpOptions: { healthCheck: { path: '/part' } } },
+    });
+    expect(state.issues.map(({ name, path, message }) => `${name} ${path.join('.')}: ${message}`).sort()).to.deep.equal(
+      [
+        'far spec.targetRefs.0: Gateway other.gw of gateway.networking.k8s.io not found, or no listener of it is served',
+        'none spec.targetRefs.0.sectionName: Gateway apps.gw has no listener x that is served',
+      ],
+    );
+  });
 });

@@ -23,4 +23,13 @@ describe('the written part of an object', () => {
     const kept = writtenObject('Upstream', upstream({ annotations: { ...annotations, team: 'a' } }));
     expect((kept.written[0]!.value as any).metadata.annotations).to.deep.equal({ team: 'a' });
   });
+
+  it('contains the time of creation of options that compete by age, and of no other object', () => {
+    const aged = upstream({ creationTimestamp: '2026-01-01T00:00:00Z' });
+    const metadataOf = (kind: 'Upstream' | 'ListenerOption' | 'HttpListenerOption') =>
+      (writtenObject(kind, aged).written[0]!.value as any).metadata;
+    expect(metadataOf('ListenerOption').creationTimestamp).to.equal('2026-01-01T00:00:00Z');
+    expect(metadataOf('HttpListenerOption').creationTimestamp).to.equal('2026-01-01T00:00:00Z');
+    expect(metadataOf('Upstream')).to.not.have.property('creationTimestamp');
+  });
 });

@@ -14,7 +14,14 @@ interface Translated {
 }
 
 /** Kinds of few resources, whose status may depend on any other. */
-const COMMON_KINDS = ['UpstreamGroup', 'Settings', 'MatchableHttpGateway', 'MatchableTcpGateway'] as const;
+const COMMON_KINDS = [
+  'UpstreamGroup',
+  'Settings',
+  'MatchableHttpGateway',
+  'MatchableTcpGateway',
+  'ListenerOption',
+  'HttpListenerOption',
+] as const;
 
 /** Returns a superset of the resources whose status may have changed. */
 export function dirtyKeys(

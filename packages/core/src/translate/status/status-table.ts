@@ -4,7 +4,8 @@ import { withChanges } from '../../layered-map.ts';
 import { kindOf, type Changes } from '../changes.ts';
 import type { Derived } from '../derived.ts';
 import { dirtyKeys } from './dirty.ts';
-import { isRead } from '../listener/gateways.ts';
+import { attachedOptionProblems } from '../listener/attached-options.ts';
+import { isRead, type UsedGateway } from '../listener/gateways.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
 import type { MissingOptions } from '../listener/missing-options.ts';
 import type { Memo } from '../memo.ts';
@@ -42,6 +43,7 @@ export function statusTable(sources: StatusSources, memo: Memo | undefined): Sta
   const dirty = known && dirtyKeys({ input, listeners, missing }, known, changes!);
   const found = collectProblems({ listeners: listeners.values(), missing }, dirty);
   const changed = new Map<ResourceKey, StatusEntry | undefined>(known ? [] : proxyEntries);
+  const used = new Set(Array.from(listeners.values(), ({ gateway }) => gateway));
   for (const key of dirty ?? input.stored.keys()) {
     if (proxyEntries.has(key)) continue;
     const stored = input.stored.get(key);
@@ -52,7 +54,7 @@ export function statusTable(sources: StatusSources, memo: Memo | undefined): Sta
     const own = found.get(key);
     const statusInput: StatusInput = {
       stored,
-      problems: own ? sharedEmpty(own.problems) : outside(stored, input),
+      problems: own ? sharedEmpty(own.problems) : outside(stored, input, used),
       notes: sharedEmpty(own?.notes ?? NONE),
       subresources: own ? subresourcesOf(own.proxies) : NONE,
     };
@@ -134,7 +136,11 @@ function proxyEntry({ metadata }: Resource, { listeners, missing, input }: Statu
 }
 
 /** Problems of resources outside listeners: upstreams and groups have their own, some kinds are not read. */
-function outside(stored: StoredResource, input: TranslationInput): readonly Problems[] {
+function outside(
+  stored: StoredResource,
+  input: TranslationInput,
+  gateways: Iterable<UsedGateway>,
+): readonly Problems[] {
   switch (kindOf(stored.key)) {
     case 'Upstream':
       return [input.upstreams.get(stored.key)!.problems];
@@ -143,6 +149,9 @@ function outside(stored: StoredResource, input: TranslationInput): readonly Prob
     case 'RouteOption':
     case 'VirtualHostOption':
       return withoutEmpty(sharedOptionProblems(stored, input));
+    case 'ListenerOption':
+    case 'HttpListenerOption':
+      return withoutEmpty(attachedOptionProblems(stored, gateways));
     case 'AuthConfig':
       return withoutEmpty(input.authConfigs.get(stored.key)!.problems);
     case 'Settings':
