@@ -248,10 +248,13 @@ describeParsers('listeners with times that no timer of Node can wait for', () =>
   });
 });
 
+/** Few enough that a slow machine has a moment in which none of them is connecting: the system resets connections that it has not handed over. */
+const CLIENTS = 10;
+
 describeParsers('drain', () => {
   it('responds to every request under load, rejects later connections, and closes every connection', async () => {
-    const serving = await serve((_req, res) => void setTimeout(() => res.end('done'), 5));
-    const agent = new Agent({ keepAlive: true, maxSockets: 50 });
+    const serving = await serve((_req, res) => void setTimeout(() => res.end('done'), 20));
+    const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
     let answered = 0;
     let failed = 0;
     const loading = new AbortController();
@@ -270,10 +273,10 @@ describeParsers('drain', () => {
         });
         req.end();
       });
-    const load = Array.from({ length: 50 }, async () => {
+    const load = Array.from({ length: CLIENTS }, async () => {
       while (!loading.signal.aborted) await ask();
     });
-    await until(() => answered >= 500);
+    await until(() => answered >= 200);
     await serving.listeners.drain(60_000);
     await Promise.all(load);
     expect(failed).to.equal(0);
