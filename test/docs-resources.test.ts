@@ -63,6 +63,10 @@ const PLACES: readonly (readonly [fields: readonly string[], place: (fragment: n
         executableSchema: { schemaDefinition: SCHEMA, executor: { local: { resolutions } } },
       }),
   ],
+  [
+    ['connectionKeepalive'],
+    (fields: object) => resource('gw.vendor.io/v1', 'Upstream', { static: { hosts }, ...fields }),
+  ],
   [['groupLookupSettings'], (step: object) => authConfig({ ldap: { ...LDAP, ...step } })],
   [['session'], (step: object) => authConfig({ oauth2: { oidcAuthorizationCode: { ...LOGIN, ...step } } })],
   [['spec'], ({ spec }: { spec: object }) => resource('enterprise.gw.vendor.io/v1', 'AuthConfig', spec)],

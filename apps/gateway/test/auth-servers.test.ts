@@ -229,7 +229,7 @@ spec:
       settings(`extauth: ${server('auth', 'userIdHeader: X-Who')}`),
       host('extauth: { customAuth: {} }', route('/open', 'extauth: { disable: true }'), route('/', '')),
     );
-    const forgeries = [{ 'x-who': 'mallory' }, { X_Who: 'mallory' }];
+    const forgeries: Record<string, string>[] = [{ 'x-who': 'mallory' }, { X_Who: 'mallory' }];
     for (const forged of forgeries) {
       expect(seenBy(await ask('/', forged))).not.to.have.any.keys('x-who', 'x_who');
       expect(seenBy(await ask('/open', forged))).not.to.have.any.keys('x-who', 'x_who');
