@@ -116,12 +116,14 @@ describe('JWT and RBAC in the gateway', () => {
   const ADMIN = { email: 'admin@example.com' };
 
   it('allows principals of a policy; the upstream receives the claim, but not the token or forged headers', async () => {
-    const { status, body } = await ask('/api/x?a=1', { ...as(ADMIN), 'x-email': 'forged', x_email: 'forged' });
-    expect(status).to.equal(200);
-    const { url, headers } = JSON.parse(body) as { url: string; headers: Record<string, string> };
-    expect(url).to.equal('/api/x?a=1');
-    expect(headers).to.include({ 'x-email': 'admin@example.com' });
-    expect(headers).to.not.have.any.keys('authorization', 'x_email');
+    for (const name of ['x-email', 'x_email']) {
+      const { status, body } = await ask('/api/x?a=1', { ...as(ADMIN), [name]: 'forged' });
+      expect(status, name).to.equal(200);
+      const { url, headers } = JSON.parse(body) as { url: string; headers: Record<string, string> };
+      expect(url).to.equal('/api/x?a=1');
+      expect(headers).to.include({ 'x-email': 'admin@example.com' });
+      expect(headers).to.not.have.any.keys('authorization', 'x_email');
+    }
   });
 
   it('removes a token in the query from the path', async () => {
@@ -154,9 +156,10 @@ describe('JWT and RBAC in the gateway', () => {
   }
 
   it('denies another path and method in every spelling of the path', async () => {
-    for (const path of ['/owners', '/%61pi/../owners', '/api/%2e%2e/owners', '/API/x', '//api/x']) {
+    for (const path of ['/owners', '/%61pi/../owners', '/api/%2e%2e/owners', '/API/x']) {
       expect((await ask(path, as(ADMIN))).status, path).to.equal(403);
     }
+    expect((await ask('//api/x', as(ADMIN))).status, 'read differently by some servers').to.equal(400);
     expect((await ask('/api/x', as(ADMIN), 'POST')).status).to.equal(403);
   });
 
