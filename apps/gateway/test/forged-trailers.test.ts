@@ -111,10 +111,14 @@ describe('trailers of HTTP/2 clients', () => {
     ['auth steps', '/key', (): Record<string, string> => ({ 'api-key': 'k-1' }), 'x-plan'],
   ] as const) {
     it(`do not pass as headers that ${name} set, even if this request sets none`, async () => {
-      const forged = { [header]: 'forged', [header.replace('-', '_')]: 'forged', 'x-auth-user': 'forged' };
-      const { headers, trailers } = await send(path, { ...credentials(), ...forged }, { 'x-sum': '1', ...forged });
-      expect(headers).not.to.have.any.keys(header, header.replace('-', '_'));
-      expect(trailers).to.deep.equal({ 'x-sum': '1' });
+      const spellings = [header, header.replace('-', '_')];
+      const forged = { ...Object.fromEntries(spellings.map((each) => [each, 'forged'])), 'x-auth-user': 'forged' };
+      for (const each of spellings) {
+        const sent = { ...credentials(), [each]: 'forged', 'x-auth-user': 'forged' };
+        const { headers, trailers } = await send(path, sent, { 'x-sum': '1', ...forged });
+        expect(headers).not.to.have.any.keys(...spellings);
+        expect(trailers).to.deep.equal({ 'x-sum': '1' });
+      }
     });
   }
 
