@@ -174,7 +174,8 @@ describe('rate limits by a rate limit server', () => {
     for (const headers of requests) {
       const { status, headers: received, body } = await gateway.ask('/', headers);
       const { date: _, 'x-envoy-upstream-service-time': __, 'content-length': length, ...rest } = received;
-      answers.push({ status, rest, ...(status !== 200 && { body, length }) });
+      const { 'x-request-id': id, ...same } = rest;
+      answers.push({ status, rest: same, ...(status !== 200 && { body, length, hasId: id !== undefined }) });
     }
     return answers;
   }
