@@ -239,7 +239,7 @@ const CASES: Readonly<Record<string, AuthCase>> = {
 
 /** Differ in each request, or in every response of ours; test/envoy/scenarios compare them. */
 const VOLATILE =
-  /^(date|server|connection|keep-alive|vary|x-request-id|x-forwarded-.*|x-envoy-(external-address|internal|upstream-service-time|expected-rq-timeout-ms))$/;
+  /^(accept-encoding|date|server|connection|keep-alive|vary|x-request-id|x-forwarded-.*|x-envoy-(external-address|internal|upstream-service-time|expected-rq-timeout-ms))$/;
 
 describe('an auth server of ours and of Envoy', function () {
   this.timeout(60_000);

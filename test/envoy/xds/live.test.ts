@@ -380,7 +380,8 @@ describe('an Envoy that our control plane configures', function () {
         ['/b', await token({ team: 'a' }), 403],
         ['/a//b', await token({ team: 'a' }), 403],
         ['/a', await token({ team: 'a' }), 200],
-        ['/open', { 'x-team': 'forged', x_team: 'forged' }, 200],
+        ['/open', { 'x-team': 'forged' }, 200],
+        ['/open', { x_team: 'forged' }, 200],
       ];
       for (const [path, headers, status] of cases) {
         const url = `http://shop.test${path}`;
@@ -455,14 +456,20 @@ describe('an Envoy that our control plane configures', function () {
     it('decides like a Node proxy', async () => {
       planes = await startBothPlanes({ resources: resources(), withServers: true });
       expect(planes.problems).to.deep.equal([]);
-      const forged = { 'x-user-id': 'root', x_user_id: 'root', 'x-plan': 'forged' };
       for (const plane of [onEnvoy, onNode]) {
         await until(async () => (await plane('http://shop.test/keys')).status === 401, 'the auth server');
         expect((await plane('http://shop.test/keys', { 'x-api-key': 'other' })).status).to.equal(401);
-        const known = seen(await plane('http://shop.test/keys', { 'x-api-key': 'key-of-ada', ...forged })).headers;
-        expect([known['x-user-id'], known['x_user_id'], known['x-plan']]).to.deep.equal(['ada', undefined, 'gold']);
-        const open = seen(await plane('http://shop.test/', forged)).headers;
-        expect([open['x-user-id'], open['x_user_id'], open['x-plan']]).to.deep.equal([undefined, undefined, undefined]);
+        for (const name of ['x-user-id', 'x_user_id']) {
+          const forged = { [name]: 'root', 'x-plan': 'forged' };
+          const known = seen(await plane('http://shop.test/keys', { 'x-api-key': 'key-of-ada', ...forged })).headers;
+          expect([known['x-user-id'], known['x_user_id'], known['x-plan']]).to.deep.equal(['ada', undefined, 'gold']);
+          const open = seen(await plane('http://shop.test/', forged)).headers;
+          expect([open['x-user-id'], open['x_user_id'], open['x-plan']]).to.deep.equal([
+            undefined,
+            undefined,
+            undefined,
+          ]);
+        }
         expect((await plane('http://blog.test/')).status).to.equal(200);
         const statuses = [];
         for (let i = 0; i < 3; i++) statuses.push((await plane('http://shop.test/few')).status);
