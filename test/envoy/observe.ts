@@ -20,6 +20,7 @@ const PAGE_VARY = 'accept, sec-fetch-mode, x-requested-with';
 const OWN_ADDRESS = /(?<=^127\.0\.0\.2,).+$/;
 /** That of the client of a logged scenario. */
 const CLIENT = /127\.1\.\d+\.\d+/g;
+const OWN_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 const RECEIVED_MS = 4_000;
 
 /** Names of headers whose order among the others does not matter, because the gateway sets them. */
@@ -105,6 +106,10 @@ function removeEverywhere(fields: Record<string, string>): void {
   for (const name of Object.keys(fields)) {
     const isPersistence = /^response.* connection$/.test(name) && fields[name] === 'keep-alive';
     if (fields[name] === PAGE_VARY && name.endsWith(' vary')) delete fields[name];
+    // Of errors of the gateway itself; those of upstreams are no UUIDs.
+    if (/^response.* x-request-id$/.test(name) && OWN_ID.test(fields[name]!)) delete fields[name];
+    if (/^response.* retry-after$/.test(name) && fields[name.slice(0, -' retry-after'.length)]?.startsWith('429'))
+      delete fields[name];
     if (isPersistence || /(^response.* keep-alive|request.* x-envoy-external-address)$/.test(name)) delete fields[name];
   }
 }
@@ -150,6 +155,7 @@ const UUID = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g;
 /** Replaces what depends on time. */
 function normalizeHeader(name: string, value: string): string {
   if (name === 'date') return '(date)';
+  if (/^upgrade$/i.test(value)) return 'upgrade';
   if (name === 'x-forwarded-for') return value.replace(OWN_ADDRESS, '(own address)');
   if (name === 'x-envoy-upstream-service-time') return /^\d+$/.test(value) ? '(ms)' : value;
   if (name === 'sec-websocket-key') return value === KEY ? value : '(generated)';
