@@ -1280,7 +1280,16 @@ export const DIFFERENCES: readonly Difference[] = [
         'tunnel of a WebSocket: that the client resets': { 'upstream tunnel ends with': ['reset', 'end'] },
         'tunnel of a WebSocket: that the upstream resets': {},
       },
+      upstream: {
+        'tunnel of a WebSocket: that the client resets': {},
+        'tunnel of a WebSocket: that the upstream resets': {},
+      },
+      both: {
+        'tunnel of a WebSocket: that the client resets': {},
+        'tunnel of a WebSocket: that the upstream resets': {},
+      },
     },
+    tls: { 'tunnel of a WebSocket: that the client resets': {}, 'tunnel of a WebSocket: that the upstream resets': {} },
   },
   {
     topic: 'Connections and bodies',
