@@ -19,7 +19,7 @@ export interface Membership {
 
 const HEALTH = ['unhealthy', 'failing', 'unchecked', 'healthy', 'no hosts'] as const;
 
-/** The health of an upstream. Without health checks and outlier detection nobody knows it: it is unchecked, or failing if it cannot be connected. */
+/** The health of an upstream. Without health checks and outlier detection it is unchecked, or failing if it cannot be connected. */
 export type UpstreamHealth = (typeof HEALTH)[number];
 
 /** Returns the hosts of each upstream that has statistics, by its name. */
