@@ -8,8 +8,8 @@ describe('the generated reference', () => {
 
   it('has a page and an editor schema for every kind', async () => {
     const files = [...(await generate()).keys()];
-    expect(files.filter((path) => path.startsWith('docs/reference/resources/'))).length(16);
-    expect(files.filter((path) => path.startsWith('docs/reference/schemas/'))).length(17);
+    expect(files.filter((path) => path.startsWith('docs/reference/resources/'))).length(18);
+    expect(files.filter((path) => path.startsWith('docs/reference/schemas/'))).length(19);
     expect(files).include.members([
       'docs/reference/support.md',
       'docs/reference/errors.md',

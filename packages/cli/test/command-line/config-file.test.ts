@@ -57,7 +57,7 @@ describe('the configuration file', () => {
       .to.match(/^Error: .+ is a directory\n?$/)
       .and.contain(home);
     const device = await call(['completion', 'bash'], { env: { GATEWAYCTL_CONFIG_FILE: '/dev/zero' } });
-    expect(device).to.include({ code: 2, stderr: 'Error: /dev/zero: is not a file\n' });
+    expect(device).to.include({ code: 2, stderr: 'Error: /dev/zero: is a device\n' });
   });
 
   for (const [text, message] of [

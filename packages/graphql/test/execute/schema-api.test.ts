@@ -388,8 +388,8 @@ describe('an API over a schema with resolvers', () => {
       }
     }
     const WRONG: Readonly<Record<string, [object, string]>> = {
-      'a schema that is text': [{ schema: 'type Query { a: Int }' }, 'schema must be a GraphQLSchema'],
-      'a schema that is null': [{ schema: null }, 'schema must be a GraphQLSchema'],
+      'a schema that is text': [{ schema: 'type Query { a: Int }' }, 'schema: must be a GraphQLSchema'],
+      'a schema that is null': [{ schema: null }, 'schema: must be a GraphQLSchema'],
       'a schema of another copy of graphql': [{ schema: new Foreign() }, 'another copy of the package graphql'],
       'a schema without queries': [{ schema: new GraphQLSchema({}) }, 'Query root type must be provided'],
       'a definition beside the schema': [

@@ -54,7 +54,7 @@ describe('a file with descriptors', () => {
     ['up/secret.bin', 'is outside the configuration directory'],
     ['.', 'is outside the configuration directory'],
     ['inner', 'is a directory'],
-    ['pipe', 'is not a file'],
+    ['pipe', 'is a named pipe'],
     ['large.bin', 'is larger than 10 MiB'],
     ['missing.bin', 'does not exist in the configuration directory'],
     ['loop.bin', 'does not exist in the configuration directory'],
