@@ -100,6 +100,7 @@ describe('results for clients that a policy has authenticated', () => {
   it('are private with an auth server', async () => {
     const auth = await listen(createServer((_req, res) => res.end()));
     const config = { configs: [{ name: 'a', passThroughAuth: { http: { url: auth } } }] };
-    expect(await cacheControl([extauth({ config })], { 'x-key': 'k' })).to.equal('max-age=60, private');
+    const guard = extauth({ config, settings: { requestTimeout: '10s' } });
+    expect(await cacheControl([guard], { 'x-key': 'k' })).to.equal('max-age=60, private');
   });
 });
