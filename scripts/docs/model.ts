@@ -26,7 +26,7 @@ export interface Block {
   readonly uses: ReadonlyMap<string, Support>;
 }
 
-const RANK: Readonly<Record<Support, number>> = { yes: 0, kubernetes: 1, notYet: 2, leftOut: 3, refused: 4 };
+const RANK: Readonly<Record<Support, number>> = { yes: 0, kubernetes: 1, notYet: 2, unsupported: 3, rejected: 4 };
 /** Returns the lower of two levels. */
 export const worse = (a: Support, b: Support): Support => (RANK[a] >= RANK[b] ? a : b);
 /** Returns the higher of two levels. */
@@ -85,12 +85,12 @@ function readBlock(schema: SchemaNode, title: string): { block: Block; held: Sch
       const { inner, path } = innermost(field, `${prefix}${key}`);
       const name = inner['x-ref'] ?? inner.title;
       if (name === undefined) read(inner, `${path}.`, support);
-      else uses.set(name, better(support, uses.get(name) ?? 'refused'));
+      else uses.set(name, better(support, uses.get(name) ?? 'rejected'));
       if (inner.title !== undefined) held.push(inner);
     }
   };
   read(schema, '', 'yes');
-  return { block: { title, fields, rules, beside: schema['x-beside'] ?? [], uses }, held };
+  return { block: { title, fields, rules, beside: schema['x-hoisted'] ?? [], uses }, held };
 }
 
 function innermost(schema: SchemaNode, path: string): { inner: SchemaNode; path: string } {

@@ -13,7 +13,7 @@ export function supportPage(): string {
   const perKind = kinds.map((info) => {
     const blocks = blocksOf(info);
     const reach = reachOf(blocks);
-    const totals: Totals = { yes: 0, kubernetes: 0, notYet: 0, leftOut: 0, refused: 0 };
+    const totals: Totals = { yes: 0, kubernetes: 0, notYet: 0, unsupported: 0, rejected: 0 };
     for (const block of blocks.values()) {
       const fields = all.get(block.title) ?? new Map<string, Support>();
       all.set(block.title, fields);
@@ -36,7 +36,7 @@ export function supportPage(): string {
     '# What is supported',
     'A field for **Kubernetes** has an effect only if the resources come from Kubernetes; otherwise it is accepted with a warning. ' +
       'A field that is not supported **yet** is accepted, has no effect, and gives its resource a warning that names it. **No** means the same for a field that is not planned. ' +
-      'A security field that does not work is **refused**: a resource that sets it is rejected, so that a policy is never silently missing. ' +
+      'A security field that does not work is **rejected**: a resource that sets it is rejected, so that a policy is never silently missing. ' +
       'What lies below such a field counts as it does. Fields of a block that several kinds share are counted for each of them, and once in the last line.',
     '## Totals',
     totalsTable(perKind, all),
@@ -51,7 +51,9 @@ export function supportPage(): string {
         ].join(''),
       ]);
       const reason = insteadOfBlock.get(title);
-      const isUnsupported = [...all.get(title)!.values()].every((level) => level === 'notYet' || level === 'leftOut');
+      const isUnsupported = [...all.get(title)!.values()].every(
+        (level) => level === 'notYet' || level === 'unsupported',
+      );
       return [
         `### ${title}`,
         ...(reason !== undefined && isUnsupported ? [`No field has an effect: ${reason}.`] : []),
@@ -65,14 +67,14 @@ function totalsTable(
   perKind: readonly { kind: string; totals: Totals }[],
   all: ReadonlyMap<string, ReadonlyMap<string, Support>>,
 ): string {
-  const overall: Totals = { yes: 0, kubernetes: 0, notYet: 0, leftOut: 0, refused: 0 };
+  const overall: Totals = { yes: 0, kubernetes: 0, notYet: 0, unsupported: 0, rejected: 0 };
   for (const fields of all.values()) for (const level of fields.values()) overall[level]++;
-  const row = (name: string, { yes, kubernetes, notYet, leftOut, refused }: Totals) => [
+  const row = (name: string, { yes, kubernetes, notYet, unsupported, rejected }: Totals) => [
     name,
-    ...[yes + kubernetes + notYet + leftOut + refused, yes, kubernetes, notYet, leftOut, refused].map(String),
+    ...[yes + kubernetes + notYet + unsupported + rejected, yes, kubernetes, notYet, unsupported, rejected].map(String),
   ];
   return table(
-    ['Kind', 'Fields', 'Supported', 'Kubernetes', 'Not yet', 'No', 'Refused'],
+    ['Kind', 'Fields', 'Supported', 'Kubernetes', 'Not yet', 'No', 'Rejected'],
     [
       ...perKind.map(({ kind, totals }) => row(`[${kind}](resources/${kind.toLowerCase()}.md)`, totals)),
       row('**All, each once**', overall),

@@ -5,8 +5,8 @@ export const SUPPORT_WORDS: Readonly<Record<Support, string>> = {
   yes: 'yes',
   kubernetes: 'Kubernetes',
   notYet: 'not yet',
-  leftOut: 'no',
-  refused: 'refused',
+  unsupported: 'no',
+  rejected: 'rejected',
 };
 
 /** The line every generated page begins with. */

@@ -271,7 +271,7 @@ export type {
   CallRetry,
   CallUpstream,
   FoundUpstream,
-  UpstreamAnswer,
+  UpstreamResponse,
   UpstreamCall,
   UpstreamConnection,
 } from './upstream/upstream-call.ts';
@@ -313,7 +313,7 @@ export { stagesOf, type HasTransformations } from './validate/transformation/sta
 export { headerProblems } from './validate/transformation/check-transformations.ts';
 export { templateProblems, type TemplateProblem } from './validate/transformation/template-problems.ts';
 export { errorPage, SWITCH_ACCOUNT, type ErrorFacts } from './page/error-page.ts';
-export { forPeople, withPage, type Reader } from './middleware/for-people.ts';
+export { renderForBrowser, withPage, type Reader } from './middleware/render-for-browser.ts';
 export { isNavigation, prefersJson, signsOf, type RequestSigns } from './page/navigation.ts';
 export {
   PAGE_VARIABLES,

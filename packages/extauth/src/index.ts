@@ -1,5 +1,5 @@
 import '@edge-gateway/core/supported-node';
-export { createChain, type Chain, type ChainDecision, type ChainParts } from './chain/chain.ts';
+export { createChain, type Chain, type ChainParts } from './chain/chain.ts';
 export { createExtAuth, type ExtAuthOptions } from './concern.ts';
 export { ERROR_CODES } from './error-codes.ts';
 export { AUTH_METADATA } from './chain/grants.ts';
@@ -19,17 +19,17 @@ export {
   type PassThroughHttpParts,
 } from './methods/pass-through-http.ts';
 export { extauth, type ExtAuthMiddlewareOptions } from './middleware.ts';
-export { accessTokenAuth, type AccessTokenAuthOptions } from './plain/access-token-auth.ts';
-export { apiKeyAuth, type ApiKeyAuthOptions, type PlainApiKey } from './plain/api-key-auth.ts';
-export { basicAuth, type BasicAuthOptions } from './plain/basic-auth.ts';
-export { hmacAuth, type HmacAuthOptions } from './plain/hmac-auth.ts';
-export { ldapAuth, type LdapAuthOptions } from './plain/ldap-auth.ts';
+export { accessTokenAuth, type AccessTokenAuthOptions } from './middleware/access-token-auth.ts';
+export { apiKeyAuth, type ApiKeyAuthOptions, type PlainApiKey } from './middleware/api-key-auth.ts';
+export { basicAuth, type BasicAuthOptions } from './middleware/basic-auth.ts';
+export { hmacAuth, type HmacAuthOptions } from './middleware/hmac-auth.ts';
+export { ldapAuth, type LdapAuthOptions } from './middleware/ldap-auth.ts';
 export { createAuthService, type AuthService, type AuthServiceOptions } from './service/auth-service.ts';
 export { listenGrpc } from './service/grpc-server.ts';
 export { listenHttp } from './service/http-server.ts';
 export type { ListenOptions } from './service/listen-options.ts';
 export type { Grant, Verdict } from './service/verdict.ts';
-export { opaAuth, type OpaAuthOptions } from './plain/opa-auth.ts';
+export { opaAuth, type OpaAuthOptions } from './middleware/opa-auth.ts';
 export type { CompiledPolicy, PolicyText } from './opa/compile.ts';
 export { createPolicyCompiler, type PolicyCompiler, type PolicyCompilerOptions } from './opa/compiler.ts';
 export { createPolicyWatch, type PolicyWatch, type PolicyWatchOptions } from './opa/policy-watch.ts';

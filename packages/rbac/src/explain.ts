@@ -2,7 +2,7 @@ import { jwtBlockOf, type Facts, type VirtualHost } from '@edge-gateway/core';
 import { JWT_STATUS, readToken, type Claims } from '@edge-gateway/core/jwt';
 import type { JwtProvider, JwtProviders, Rbac } from '@edge-gateway/core/schema';
 import { claimHeadersIn, removeClientCopies } from './jwt/claim-headers.ts';
-import { decideJwt, httpStatusOf, judgeAll, jwtRulesOf, type Verdict } from './jwt/decision.ts';
+import { decideJwt, httpStatusOf, verifyAll, jwtRulesOf, type Verdict } from './jwt/decision.ts';
 import { noteAccepted } from './jwt/jwt.ts';
 import { createProvider, tokenRulesOf } from './jwt/provider.ts';
 import type { TokenSource } from './jwt/token-source.ts';
@@ -180,7 +180,7 @@ function explainProviders(block: JwtProviders, request: AccessToExplain): Explai
 /** The verdict of a provider, apart from signatures. */
 function judge(spec: JwtProvider, tokens: readonly string[], { claims, now }: AccessToExplain): Verdict['outcome'] {
   const rules = tokenRulesOf(spec);
-  if (!claims) return judgeAll(tokens, (text) => readToken(text, rules, now)) ?? 'missing';
+  if (!claims) return verifyAll(tokens, (text) => readToken(text, rules, now)) ?? 'missing';
   const { issuer = '' } = rules;
   const isOther = issuer !== '' && claims['iss'] !== undefined && claims['iss'] !== issuer;
   return isOther ? 'unknownIssuer' : { payload: claims };

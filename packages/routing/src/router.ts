@@ -192,7 +192,7 @@ export function createRouter(written: RouterOptions = {}): Router {
     {
       stats: createHttpStats(context.metrics),
       now: context.now,
-      hold: generations.hold,
+      pinUpstreams: generations.pinUpstreams,
       pages: context.pages,
       isHealthy: options.isHealthy ?? (() => true),
       onHostIdle: table.hostIdle,

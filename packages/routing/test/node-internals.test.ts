@@ -458,7 +458,7 @@ describe('internals of Node', () => {
     expect(queued).to.deep.equal([true, 5, false]);
   });
 
-  it('Socket._write, _writev, _final, _destroy: called for all data, and for the end (http1/queued-text.ts)', async () => {
+  it('Socket._write, _writev, _final, _destroy: called for all data, and for the end (http1/queued-messages.ts)', async () => {
     const calls: string[] = [];
     class Recorded extends Socket {
       override _write(...args: Parameters<Socket['_write']>): void {

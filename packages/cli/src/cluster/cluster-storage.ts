@@ -45,7 +45,7 @@ export function clusterStorage(io: Io, flags: ClusterFlags & { readonly namespac
     },
     translate: loadDocuments,
     textOf: (unit) => texts.get(unit),
-    unitOf: (key) => key,
+    sourceKeyOf: (key) => key,
     shown,
     placeOf: () => 'created',
     async write(changed) {

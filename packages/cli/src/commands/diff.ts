@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { compareServed, partsOf, renderComparison, type ProxyDiff } from '../diff/comparison.ts';
 import { gatewayOf, type Connection } from '../gateway/connection.ts';
 import { addExamples, exitStatus } from '../command-line/command-help.ts';
-import { keepServed } from '../diff/keep-served.ts';
+import { predictServed } from '../diff/predict-served.ts';
 import { keptSentence, withOutcomes } from '../diff/outcomes.ts';
 import { defaultGatewaysOf, loadOffline } from '../resources/load.ts';
 import { loadAfter, type Held } from '../diff/load-after.ts';
@@ -75,7 +75,7 @@ async function compare(io: Terminal, command: Command, directory: string): Promi
   const held = connection ? await readHeld(connection) : { directory: resolve(io.cwd, against!) };
   const after = await loadAfter(held, resolve(io.cwd, directory), defaultGateways);
   const { snapshots, uncertain } = connection
-    ? keepServed(after, served)
+    ? predictServed(after, served)
     : { snapshots: [...after.state.snapshots.values()], uncertain: [] };
   const outcome = { state: after.state, snapshots, known: 'problems' in held ? held.problems : [] };
   const problems = withOutcomes(validationOf(after.state), outcome);

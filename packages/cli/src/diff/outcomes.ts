@@ -7,7 +7,7 @@ import {
   type ResourceRef,
   type Snapshot,
 } from '@edge-gateway/core';
-import { isBroken, routeKey } from './keep-served.ts';
+import { isBroken, routeKey } from './predict-served.ts';
 
 type Route = Snapshot['listeners'][number]['virtualHosts'][number]['routes'][number];
 

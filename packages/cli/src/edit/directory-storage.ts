@@ -28,7 +28,7 @@ export function directoryStorage(io: Io, directory: string): ResourceStorage {
     read: () => readWritten(io, directory),
     translate: (written) => loadWritten(io, directory, written),
     textOf,
-    unitOf: (key) => resolve(io.cwd, join(directory, `${key.replaceAll('/', '-').toLowerCase()}.yaml`)),
+    sourceKeyOf: (key) => resolve(io.cwd, join(directory, `${key.replaceAll('/', '-').toLowerCase()}.yaml`)),
     shown,
     placeOf: (path) => join(directory, relative(resolve(io.cwd, directory), path)),
     async write(changed) {

@@ -78,7 +78,7 @@ export class Draft implements ResourceDraft {
   }
 
   add(key: ResourceKey, { text, overwrite = false }: { readonly text: string; readonly overwrite?: boolean }): string {
-    const path = this.#storage.unitOf(key);
+    const path = this.#storage.sourceKeyOf(key);
     this.#rejectOther(key, path);
     const known = this.#storage.textOf(path);
     if (known !== undefined && !overwrite)

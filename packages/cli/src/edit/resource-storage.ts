@@ -30,7 +30,7 @@ export interface ResourceStorage {
   /** The text of a unit; `undefined` if it is missing. */
   textOf(unit: string): string | undefined;
   /** The unit of a new resource. */
-  unitOf(key: ResourceKey): string;
+  sourceKeyOf(key: ResourceKey): string;
   /** Names a unit in messages. */
   shown(unit: string): string;
   /** Describes where a new resource is, after its name. */

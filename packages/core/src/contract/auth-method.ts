@@ -96,8 +96,11 @@ export interface AuthDenied {
   /** Allowed target of a form on the page, in addition to this origin. */
   readonly formAction?: string;
   readonly redirect?: boolean;
-  /** True if the check failed: a negated step (`!`) then does not pass. */
-  readonly unsure?: true;
+  /**
+   * Set if the check came to no decision: a negated step (`!`) then does not pass. `failureModeAllow` applies to a `serverFailure` only; the
+   * client may have caused the others. The response of an `indeterminate` check is sent as it is.
+   */
+  readonly outcome?: 'indeterminate' | 'serverFailure' | 'defect';
   /** Stored under `envoy.filters.http.ext_authz`, for access logs. */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** For the log, never for the client. */

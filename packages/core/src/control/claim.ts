@@ -3,7 +3,7 @@ import { identityOfKey, type Origin, type Resource, type ResourceKey } from '../
 import type { Source, WrittenResource } from '../source/source.ts';
 import { redactRejected } from '../security/rejected-document.ts';
 import type { ResourceCheck } from '../validate/check.ts';
-import { remainderOf } from '../validate/remainder.ts';
+import { salvageSettings } from '../validate/salvage-settings.ts';
 import { validateWritten, type Validated } from '../validate/validate.ts';
 
 /** The claim of one document to a key. Several documents that claim the same key are duplicates. */
@@ -57,7 +57,8 @@ export function readContent(
     const issues = platform ? all.filter(({ code }) => code !== 'KUBERNETES_ONLY') : all;
     if (key === undefined) unfiled.push(...issues);
     else {
-      const remainder = !resource && key.startsWith('Settings/') ? remainderOf(document, issues, checks) : undefined;
+      const remainder =
+        !resource && key.startsWith('Settings/') ? salvageSettings(document, issues, checks) : undefined;
       const tls = !resource && asksForTls(document.value) && { asksForTls: true as const };
       const rejected = !resource && { written: redactRejected(document.value, issues) };
       const { origin } = document;

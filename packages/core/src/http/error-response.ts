@@ -11,7 +11,7 @@ export interface ErrorResponse {
   readonly contentType: string;
   /** Flat, without those that describe the body. */
   readonly headers: readonly string[];
-  /** The text of the body; missing if the gateway did not write it. Browsers receive a page with it: see `forPeople`. */
+  /** The text of the body; missing if the gateway did not write it. Browsers receive a page with it: see `renderForBrowser`. */
   readonly error?: { readonly code: string; readonly message: string };
 }
 

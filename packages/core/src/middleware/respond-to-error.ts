@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorResponse, type ErrorResponse } from '../http/error-response.ts';
 import type { Context } from '../contract/concern.ts';
 import { factsOf } from '../contract/facts.ts';
-import { forPeople } from './for-people.ts';
+import { renderForBrowser } from './render-for-browser.ts';
 import { signsOf } from '../page/navigation.ts';
 import { createPages } from '../page/pages.ts';
 
@@ -43,5 +43,11 @@ export function respondToError(
 export function errorForClient(error: unknown, req: IncomingMessage, { pages, jsonErrors }: ErrorForms): ErrorResponse {
   const facts = factsOf(req);
   const requestId = (facts.requestId ||= randomUUID());
-  return forPeople(errorResponse(error, requestId), { request: signsOf(req), requestId, pages, jsonErrors, facts });
+  return renderForBrowser(errorResponse(error, requestId), {
+    request: signsOf(req),
+    requestId,
+    pages,
+    jsonErrors,
+    facts,
+  });
 }

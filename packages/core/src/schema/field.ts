@@ -1,9 +1,9 @@
 /**
- * How far a field is supported: `yes` works; `kubernetes` works if the resources come from Kubernetes, otherwise a Warning names it; `notYet` and `leftOut` are accepted with a Warning that names it, the latter are not
- * planned; `refused` is a security field that does not work, so that a resource using it is Rejected. What lies below an
+ * How far a field is supported: `yes` works; `kubernetes` works if the resources come from Kubernetes, otherwise a Warning names it; `notYet` and `unsupported` are accepted with a Warning that names it, the latter are not
+ * planned; `rejected` is a security field that does not work, so that a resource using it is Rejected. What lies below an
  * unsupported field is too.
  */
-export type Support = 'yes' | 'kubernetes' | 'notYet' | 'leftOut' | 'refused';
+export type Support = 'yes' | 'kubernetes' | 'notYet' | 'unsupported' | 'rejected';
 
 /** Annotations of a field besides its type and description. */
 export interface FieldOptions {
@@ -37,11 +37,11 @@ export const onKubernetes = { 'x-support': 'kubernetes' } as const;
 /** Mixed into the options of a field that is not supported yet. */
 export const notYet = { 'x-support': 'notYet' } as const;
 /** Mixed into the options of a field that is not planned. */
-export const leftOut = { 'x-support': 'leftOut' } as const;
+export const unsupported = { 'x-support': 'unsupported' } as const;
 /** Mixed into the options of a field that is not planned, with the reason or with what to use instead. */
-export const replacedBy = (instead: string) => ({ ...leftOut, 'x-instead': instead }) as const;
+export const replacedBy = (instead: string) => ({ ...unsupported, 'x-instead': instead }) as const;
 /** Mixed into the options of a security field that is not supported yet. */
-export const refused = { 'x-support': 'refused' } as const;
+export const rejected = { 'x-support': 'rejected' } as const;
 
 /** Members of which an object may set at most one; with `required` exactly one, otherwise `message` is reported. */
 export interface OneOf {
@@ -54,7 +54,7 @@ export interface OneOf {
 export interface BlockRules {
   readonly 'x-oneof'?: readonly OneOf[];
   readonly 'x-required'?: readonly string[];
-  readonly 'x-beside'?: readonly string[];
+  readonly 'x-hoisted'?: readonly string[];
 }
 /** At most one field of each group may be set. */
 export const oneOf = (...groups: readonly (readonly string[])[]): BlockRules => ({
@@ -69,7 +69,7 @@ export const exactlyOne = (message: string, ...members: readonly string[]): Bloc
 /** Fields that must be set. */
 export const required = (...fields: readonly string[]): BlockRules => ({ 'x-required': fields });
 /** Keys of the field `options` that may also be written beside it; normalization moves them there. */
-export const beside = (...fields: readonly string[]): BlockRules => ({ 'x-beside': fields });
+export const beside = (...fields: readonly string[]): BlockRules => ({ 'x-hoisted': fields });
 
 /** A schema as walks read it. */
 export interface SchemaNode extends FieldOptions, BlockRules, Bounds {

@@ -9,15 +9,15 @@ const SUPPORT_NOTES: Readonly<Record<Support, string>> = {
   yes: '',
   kubernetes: ' Only with Kubernetes.',
   notYet: ' Not supported yet.',
-  leftOut: ' Not supported.',
-  refused: ' Rejected: not supported yet.',
+  unsupported: ' Not supported.',
+  rejected: ' Rejected: not supported yet.',
 };
 
 /**
  * Returns the description of a field, with a note if it is not supported; `undefined` without a description.
  *
  * @example
- * describeField({ description: 'Deprecated.', 'x-support': 'leftOut' }); // 'Deprecated. Not supported.'
+ * describeField({ description: 'Deprecated.', 'x-support': 'unsupported' }); // 'Deprecated. Not supported.'
  */
 export function describeField({ description, 'x-support': support = 'yes' }: SchemaNode): string | undefined {
   return description === undefined ? undefined : `${description}${SUPPORT_NOTES[support]}`;
@@ -88,7 +88,7 @@ class Writer {
     const fields = Object.entries(from['properties'] as Record<string, Schema>);
     const properties: JsonSchema = Object.fromEntries(fields.map(([key, field]) => [key, this.convert(field)]));
     const options = (from['properties'] as Record<string, Schema>)['options'] as unknown as JsonSchema;
-    for (const key of (from['x-beside'] as string[] | undefined) ?? []) {
+    for (const key of (from['x-hoisted'] as string[] | undefined) ?? []) {
       properties[key] = this.convert((options['properties'] as Record<string, Schema>)[key]!);
     }
     const required = from['x-required'] as string[] | undefined;

@@ -61,7 +61,7 @@ const CLOSED: SettingsSpec = { rbac: { requireRbac: true } };
 /** Returns the settings in use, the same object as long as the resource is the same. */
 export function readSettings({ stored, derived }: Resources): TranslationSettings {
   const found = find<SettingsSpec>(stored, 'Settings', settingsRef());
-  const spec = found.state === 'missing' ? UNSET : found.state === 'refused' ? CLOSED : found.resource.spec;
+  const spec = found.state === 'missing' ? UNSET : found.state === 'rejected' ? CLOSED : found.resource.spec;
   return derived.of(settingsOf, spec);
 }
 

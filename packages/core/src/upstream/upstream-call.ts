@@ -19,7 +19,7 @@ export interface UpstreamCall {
   /** Retries failed attempts at the next endpoint; all within `timeoutMs`. */
   readonly retry?: CallRetry;
   /** Receives the head and then the body as it arrives. The body of the response is then empty, and `maxBodyBytes` is not applied. */
-  onData?(chunk: Buffer, head: Omit<UpstreamAnswer, 'body'>): void;
+  onData?(chunk: Buffer, head: Omit<UpstreamResponse, 'body'>): void;
 }
 
 /** The retry rules of a call. */
@@ -33,7 +33,7 @@ export interface CallRetry {
 }
 
 /** The response to a call of an upstream. */
-export interface UpstreamAnswer {
+export interface UpstreamResponse {
   readonly status: number;
   /** By lower-case name; repeated headers joined with `, `. */
   readonly headers: Readonly<Record<string, string>>;
@@ -63,7 +63,7 @@ export interface FoundUpstream {
  * if it cannot be reached, 504 on a timeout, 502 if its response is not HTTP or too large.
  */
 export interface CallUpstream {
-  (upstream: ResourceRef, call: UpstreamCall): Promise<UpstreamAnswer>;
+  (upstream: ResourceRef, call: UpstreamCall): Promise<UpstreamResponse>;
   /** Returns an upstream for clients with connections of their own, such as those of gRPC; `undefined` if it does not exist. */
   find?(upstream: ResourceRef): FoundUpstream | undefined;
   /** Connects to the next endpoint within the connect timeout of the upstream, e.g. for a WebSocket. Rejects as a call does. */

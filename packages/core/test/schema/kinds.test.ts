@@ -47,7 +47,7 @@ describe('the schemas', () => {
 
   it('have five levels of support', () => {
     const levels = new Set(everything.map(([, schema]) => schema['x-support'] ?? 'yes'));
-    expect([...levels].toSorted()).deep.equal(['kubernetes', 'leftOut', 'notYet', 'refused', 'yes']);
+    expect([...levels].toSorted()).deep.equal(['kubernetes', 'unsupported', 'notYet', 'rejected', 'yes']);
   });
 
   it('use each block name once', () => {
@@ -66,7 +66,7 @@ describe('the schemas', () => {
       const members = (schema['x-oneof'] ?? []).flatMap((rule: { members: string[] }) => rule.members);
       expect(known, path).include.members([...members, ...(schema['x-required'] ?? [])]);
       const inside = Object.keys(schema['properties']?.['options']?.properties ?? {});
-      expect(inside, path).include.members(schema['x-beside'] ?? []);
+      expect(inside, path).include.members(schema['x-hoisted'] ?? []);
     }
   });
 

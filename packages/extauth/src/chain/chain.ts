@@ -4,6 +4,8 @@ import {
   identityFrom,
   parseExpression,
   type AuthAllowed,
+  type AuthDecision,
+  type AuthDenied,
   type AuthMethod,
   type AuthMethodKind,
   type AuthRequest,
@@ -16,14 +18,11 @@ import type { AuthConfigSpec } from '@edge-gateway/core/schema';
 import { configError } from '../error-codes.ts';
 import { methodOf } from './method-of.ts';
 import { changeQuery } from './query-changes.ts';
-import { runStep, type StepOutcome } from './step.ts';
-
-/** Decision of a chain. `failed` marks a rejection because of a failure, without a decision. */
-export type ChainDecision = StepOutcome;
+import { runStep } from './step.ts';
 
 /** The compiled steps of an AuthConfig. */
 export interface Chain {
-  authorize(request: AuthRequest): Promise<ChainDecision>;
+  authorize(request: AuthRequest): Promise<AuthDecision>;
   /** Number of body bytes that the steps need for this request. */
   bodyBytes(request: AuthRequest): number;
   close(): Promise<void>;
@@ -41,7 +40,7 @@ interface Progress {
   readonly granted: AuthAllowed;
 }
 
-type Outcome = Progress | Exclude<ChainDecision, AuthAllowed>;
+type Outcome = Progress | AuthDenied;
 
 /** What a chain is created from, besides its spec. */
 export interface ChainParts {
@@ -89,7 +88,7 @@ export function createChain(spec: AuthConfigSpec, parts: ChainParts): Chain {
     if (node.type === 'and') return left.allowed ? evaluate(node.right, left) : left;
     if (left.allowed) return left;
     const right = await evaluate(node.right, progress);
-    return isIndeterminate(left) && !right.allowed ? { ...right, unsure: true } : right;
+    return isIndeterminate(left) && !right.allowed ? { outcome: 'indeterminate', ...right } : right;
   }
 
   return {
@@ -110,7 +109,7 @@ export function createChain(spec: AuthConfigSpec, parts: ChainParts): Chain {
 
 /** A failed side of an `||` might have passed, which a `!` before it must not ignore. */
 function isIndeterminate(outcome: Outcome): boolean {
-  return !outcome.allowed && (outcome.failed === true || outcome.unsure === true);
+  return !outcome.allowed && outcome.outcome !== undefined;
 }
 
 function allOf(steps: readonly Step[]): Expression {
@@ -120,7 +119,7 @@ function allOf(steps: readonly Step[]): Expression {
 }
 
 /** Later steps see what earlier ones granted. */
-function grant({ request, granted }: Progress, name: string, decision: Extract<StepOutcome, AuthAllowed>): Progress {
+function grant({ request, granted }: Progress, name: string, decision: Extract<AuthDecision, AuthAllowed>): Progress {
   const state = { ...(decision.newState ?? request.state), ...decision.state };
   const { requestChanges: changes = [], queryChanges = [] } = decision;
   const { userId = granted.userId, logoutPath = granted.logoutPath } = decision;

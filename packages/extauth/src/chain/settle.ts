@@ -3,12 +3,12 @@ import {
   logRejection,
   withPage,
   type AuthAllowed,
+  type AuthDecision,
   type AuthDenied,
   type Context,
   type HeaderChange,
 } from '@edge-gateway/core';
 import { createAuthStats } from './auth-stats.ts';
-import type { ChainDecision } from './chain.ts';
 import { clientStatusOf } from './failure.ts';
 import { checkSendable, requestChangesOf } from './grants.ts';
 import type { AuthSettings } from '../settings.ts';
@@ -48,25 +48,25 @@ export function createSettlement({ settings, context, id }: SettlementParts) {
   const log = context.log.get('ext_authz');
 
   /** Throws `ERR_EXTAUTH_CONFIG` if a header of the decision cannot be sent. */
-  function settle(decision: ChainDecision, { requestId, upstream = '', hasLeft }: Settled): Outcome {
+  function settle(decision: AuthDecision, { requestId, upstream = '', hasLeft }: Settled): Outcome {
     if (decision.allowed) {
       checkSendable([...requestChangesOf(decision, settings), ...(decision.responseChanges ?? [])]);
       stats.count('ok', upstream);
       return { allowed: true, granted: decision };
     }
-    if (!decision.failed) {
+    if (!isFailure(decision)) {
       checkSendable(changesOf(decision));
-      const { status, headers = [], body = '', reason, unsure } = withPage(decision, context.pages, requestId);
-      stats.count(unsure ? 'error' : 'denied', upstream);
+      const { status, headers = [], body = '', reason, outcome } = withPage(decision, context.pages, requestId);
+      stats.count(outcome ? 'error' : 'denied', upstream);
       // The redirects of a login are not rejections.
       const message = status < 400 ? 'response sent by auth chain' : 'request rejected';
       logRejection(log, { requestId, config: id, status, reason }, message);
-      const details = unsure ? 'ext_authz_error' : 'ext_authz_denied';
+      const details = outcome ? 'ext_authz_error' : 'ext_authz_denied';
       return { allowed: false, refusal: { status, headers, body, reason, details, flags: 'UAEX' } };
     }
     stats.count('error', upstream);
     // Otherwise a client could cause a failure that is allowed, e.g. by disconnecting.
-    if (settings.failureModeAllow && !decision.failClosed && !hasLeft()) {
+    if (settings.failureModeAllow && decision.outcome === 'serverFailure' && !hasLeft()) {
       stats.count('failure_mode_allowed', upstream);
       return { allowed: true, granted: { allowed: true } };
     }
@@ -81,19 +81,26 @@ export function createSettlement({ settings, context, id }: SettlementParts) {
     /** Settles an error outside the steps: the client or a defect caused it, because no server was called. */
     fail(error: unknown, settled: Settled): Outcome {
       const decision = failureOf(error);
-      const level = settled.hasLeft() ? 'debug' : decision.failed ? 'error' : 'info';
+      const level = settled.hasLeft() ? 'debug' : isFailure(decision) ? 'error' : 'info';
       log[level]({ requestId: settled.requestId, config: id, err: error }, 'external auth failed');
       return settle(decision, settled);
     },
   };
 }
 
-function failureOf(error: unknown): Exclude<ChainDecision, AuthAllowed> {
+function failureOf(error: unknown): AuthDenied {
   const status = clientStatusOf(error);
-  if (status === undefined)
-    return { allowed: false, status: 403, reason: 'external auth failed', failed: true, failClosed: true };
-  return { allowed: false, status, body: STATUS_CODES[status] ?? '', reason: (error as Error).message, unsure: true };
+  if (status === undefined) return { allowed: false, status: 403, reason: 'external auth failed', outcome: 'defect' };
+  return {
+    allowed: false,
+    status,
+    body: STATUS_CODES[status] ?? '',
+    reason: (error as Error).message,
+    outcome: 'indeterminate',
+  };
 }
+
+const isFailure = ({ outcome }: AuthDenied): boolean => outcome === 'serverFailure' || outcome === 'defect';
 
 function changesOf({ headers = [] }: AuthDenied): HeaderChange[] {
   return headers.flatMap((name, i) => (i % 2 === 0 ? [{ op: 'append', name, value: headers[i + 1] ?? '' }] : []));

@@ -1,6 +1,5 @@
 import {
   startTimer,
-  type AuthAllowed,
   type AuthDecision,
   type AuthDenied,
   type AuthMethod,
@@ -9,21 +8,11 @@ import {
 } from '@edge-gateway/core';
 import { clientStatusOf, isServerFailure } from './failure.ts';
 
-/** A denial because of a failure, without a decision. */
-export interface Failed {
-  readonly failed?: true;
-  /** True if no server failed: `failureModeAllow` must not apply, because the client may have caused the failure. */
-  readonly failClosed?: true;
-}
-
-/** Decision of a step; `failed` without a decision. */
-export type StepOutcome = AuthAllowed | (AuthDenied & Failed);
-
 /** Limit and names of a step. `timeoutMs` does not apply to methods that call no server. */
 type StepParts = { readonly timeoutMs: number; readonly log: Logger; readonly config: string; readonly step: string };
 
 /** Runs one step. Never rejects: a step that throws or takes too long has failed, which never allows the request by itself. */
-export async function runStep(method: AuthMethod, request: AuthRequest, parts: StepParts): Promise<StepOutcome> {
+export async function runStep(method: AuthMethod, request: AuthRequest, parts: StepParts): Promise<AuthDecision> {
   const { timeoutMs, log, config, step } = parts;
   const { requestId } = request;
   try {
@@ -35,27 +24,27 @@ export async function runStep(method: AuthMethod, request: AuthRequest, parts: S
         { requestId, config, step, timeoutMs },
         'auth step took longer than spec.extauth.requestTimeout of the Settings; raise it if the step needs more time',
       );
-      return failed('the step took too long');
+      return failed('the step took too long', 'serverFailure');
     }
     if (request.signal?.aborted) {
       log.debug({ requestId, config, step }, 'the client disconnected before the auth step completed');
-      return { ...failed('the client disconnected'), failClosed: true };
+      return failed('the client disconnected', 'defect');
     }
     const status = clientStatusOf(error);
     if (status !== undefined) {
       log.info({ requestId, config, step, err: error }, 'request cannot be evaluated');
       const headers = status === 429 ? ['retry-after', '1'] : [];
-      return { allowed: false, status, headers, unsure: true, reason: (error as Error).message };
+      return { allowed: false, status, headers, outcome: 'indeterminate', reason: (error as Error).message };
     }
     log.error({ requestId, config, step, err: error }, 'auth step failed');
-    return { ...failed('the step failed'), ...(!isServerFailure(error) && { failClosed: true }) };
+    return failed('the step failed', isServerFailure(error) ? 'serverFailure' : 'defect');
   }
 }
 
 const TOO_SLOW = Symbol('too slow');
 
-function failed(reason: string): AuthDenied & Failed {
-  return { allowed: false, status: 403, reason, failed: true };
+function failed(reason: string, outcome: AuthDenied['outcome']): AuthDenied {
+  return { allowed: false, status: 403, reason, outcome };
 }
 
 async function within(timeoutMs: number, request: AuthRequest, method: AuthMethod): Promise<AuthDecision> {

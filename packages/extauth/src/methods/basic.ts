@@ -75,6 +75,12 @@ function decoysOf(users: ReadonlyMap<string, StoredHash>, scheme: HashScheme): r
 function later(rejection: Rejection): AuthDenied {
   const headers = ['retry-after', RETRY_AFTER_SECONDS];
   return rejection === 'tooMany'
-    ? { allowed: false, status: 429, headers, unsure: true, reason: 'too many password checks for this client' }
-    : { allowed: false, status: 503, headers, unsure: true, reason: 'too many password checks' };
+    ? {
+        allowed: false,
+        status: 429,
+        headers,
+        outcome: 'indeterminate',
+        reason: 'too many password checks for this client',
+      }
+    : { allowed: false, status: 503, headers, outcome: 'indeterminate', reason: 'too many password checks' };
 }

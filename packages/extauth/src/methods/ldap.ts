@@ -73,7 +73,7 @@ export const ldapMethod: AuthMethodKind<Ldap> = {
           context.log
             .get('ext_authz')
             .error({ requestId: request.requestId, config: id }, 'the LDAP server rejects the service account');
-          return { ...denied(500, 'the LDAP server rejects the service account'), unsure: true };
+          return { ...denied(500, 'the LDAP server rejects the service account'), outcome: 'indeterminate' };
         }
         const entry = await entryOf(client, name, spec);
         if (!entry) return denied(403, 'the entry of the user does not match the search filter, or cannot be read');

@@ -49,7 +49,7 @@ export function createOpaMethod(parts: OpaParts = {}): AuthMethodKind<OpaAuth> {
           } catch (err) {
             if (request.signal?.aborted) throw err;
             context.log.get('ext_authz').error({ requestId: request.requestId, config: id, err }, 'policy failed');
-            return { allowed: false, status: 403, unsure: true, reason: 'the policy failed' };
+            return { allowed: false, status: 403, outcome: 'indeterminate', reason: 'the policy failed' };
           }
         },
       };

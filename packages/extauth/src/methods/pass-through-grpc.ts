@@ -111,7 +111,7 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
             bypassed.value++;
             return { allowed: true };
           }
-          return { allowed: false, status: 403, unsure: true, reason: 'the auth server does not respond' };
+          return { allowed: false, status: 403, outcome: 'indeterminate', reason: 'the auth server does not respond' };
         }
         return withState(decisionOf(answer, request));
       },

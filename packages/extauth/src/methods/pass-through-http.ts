@@ -116,7 +116,7 @@ export function createPassThroughHttpMethod({ moreRoots }: PassThroughHttpParts 
           const denied = answer
             ? deny(http, { ...answer, body: EMPTY })
             : refused(403, 'the auth server does not respond');
-          return { ...denied, unsure: true };
+          return { ...denied, outcome: 'indeterminate' };
         },
         close: () => dispatcher.close(),
       };
@@ -183,7 +183,7 @@ function allow({ response = {} }: HttpSpec, answer: Answer): AuthDecision {
   let newState: AuthAllowed['newState'];
   if (response.readStateFromResponse) {
     newState = stateOf(answer);
-    if (!newState) return { ...refused(403, 'the state in the response is invalid'), unsure: true };
+    if (!newState) return { ...refused(403, 'the state in the response is invalid'), outcome: 'indeterminate' };
   }
   return {
     allowed: true,

@@ -6,7 +6,7 @@ import {
   type CallUpstream,
   type HeaderChange,
   type ResourceRef,
-  type UpstreamAnswer,
+  type UpstreamResponse,
 } from '@edge-gateway/core';
 import type { ExtAuthServer } from '@edge-gateway/core/schema';
 import { isFraming } from '../chain/grants.ts';
@@ -93,7 +93,7 @@ function compileResponses(written: HttpService['response'] = {}) {
   const isReturned = (name: string): boolean => allowedClientHeaders.length === 0 || toClient.has(name);
 
   return {
-    allowed(answer: UpstreamAnswer): AuthDecision {
+    allowed(answer: UpstreamResponse): AuthDecision {
       const changes = pairsOf(answer).flatMap(([name, value]): HeaderChange[] => {
         if (toSet.has(name)) return [{ op: 'set', name, value }];
         return toAppend.has(name) ? [{ op: 'append', name, value }] : [];
@@ -107,7 +107,7 @@ function compileResponses(written: HttpService['response'] = {}) {
         .map(([name, value]): HeaderChange => ({ op: 'append', name, value }));
       return { allowed: true, requestChanges: [...changes, ...removals], responseChanges };
     },
-    denied(answer: UpstreamAnswer): AuthDecision {
+    denied(answer: UpstreamResponse): AuthDecision {
       const headers = pairsOf(answer).filter(([name]) => name !== INTENDED_STATUS_HEADER && isReturned(name));
       return {
         allowed: false,
@@ -121,14 +121,14 @@ function compileResponses(written: HttpService['response'] = {}) {
 }
 
 /** Clients would treat a status below 300 as success: only our own auth service can intend it, in a header. */
-function deniedStatusOf({ status, headers }: UpstreamAnswer): number {
+function deniedStatusOf({ status, headers }: UpstreamResponse): number {
   if (status >= 300) return status;
   const intended = headers[INTENDED_STATUS_HEADER];
   return intended !== undefined && /^2\d\d$/.test(intended) ? Number(intended) : 403;
 }
 
 /** The headers of a response, names in lower case, without those of the connection and the framing. */
-function pairsOf({ rawHeaders, headers }: UpstreamAnswer): [name: string, value: string][] {
+function pairsOf({ rawHeaders, headers }: UpstreamResponse): [name: string, value: string][] {
   const flat = rawHeaders ?? Object.entries(headers).flat();
   const pairs: [string, string][] = [];
   for (let i = 0; i < flat.length; i += 2) {

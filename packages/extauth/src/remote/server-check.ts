@@ -71,7 +71,7 @@ export function createServerCheck({ place, settings, context, clients, extension
       if (callUpstream.find && !callUpstream.find(upstream)) {
         const reason = `the upstream ${cluster} of the auth server does not exist`;
         log.error({ requestId: request.requestId, server: cluster }, reason);
-        return { allowed: false, status: 403, reason, failed: true, failClosed: true };
+        return { allowed: false, status: 403, reason, outcome: 'defect' };
       }
       return runStep(method, request, { timeoutMs, log, config: cluster, step: place.name || 'extauth' });
     },

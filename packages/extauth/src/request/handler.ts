@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   factsOf,
   restoreBody,
+  type AuthDecision,
   type AuthRequest,
   type Context,
   type CookieTest,
@@ -13,7 +14,7 @@ import {
   type ReadBody,
 } from '@edge-gateway/core';
 import { authRequestOf } from './auth-request.ts';
-import type { Chain, ChainDecision } from '../chain/chain.ts';
+import type { Chain } from '../chain/chain.ts';
 import { clientError } from '../chain/failure.ts';
 import { record, recordMetadata, removeClientCopies } from '../chain/grants.ts';
 import { createSettlement, type Outcome, type Refusal, type Settled } from '../chain/settle.ts';
@@ -140,7 +141,7 @@ function hasLeft({ req, res }: Exchange): boolean {
 }
 
 /** Returns the request headers that a check replaces: granted headers replace those of the client in every spelling. */
-function namesOf(decision: ChainDecision, appends: boolean): string[] {
+function namesOf(decision: AuthDecision, appends: boolean): string[] {
   const changes = (decision.allowed && decision.requestChanges) || [];
   return changes.filter(({ op }) => !appends || op !== 'append').map(({ name }) => name);
 }

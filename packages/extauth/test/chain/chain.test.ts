@@ -9,7 +9,7 @@ import {
 } from '@edge-gateway/core';
 import type { AuthConfigSpec, AuthStep } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
-import { createChain, type ChainDecision } from '../../src/index.ts';
+import { createChain } from '../../src/index.ts';
 import { guarded, stopAll } from '../harness.ts';
 
 type Say = (request: AuthRequest) => AuthDecision | Promise<AuthDecision>;
@@ -48,7 +48,7 @@ const bare: AuthRequest = {
   metadata: new Map(),
 };
 
-function run(says: readonly Say[], more: Partial<AuthConfigSpec> = {}, timeoutMs = 1000): Promise<ChainDecision> {
+function run(says: readonly Say[], more: Partial<AuthConfigSpec> = {}, timeoutMs = 1000): Promise<AuthDecision> {
   const parts = { kinds: [scripted(says)], context: createContext(), id: 'n.c', timeoutMs };
   return createChain(spec(says.length, more), parts).authorize(bare);
 }
@@ -98,8 +98,8 @@ describe('the chain', () => {
   });
 
   it('never allows a request when a step fails, even if it is negated', async () => {
-    expect(await run([fail])).to.include({ allowed: false, failed: true });
-    expect(await run([fail], { booleanExpr: '!a' })).to.include({ allowed: false, failed: true });
+    expect(await run([fail])).to.include({ allowed: false, outcome: 'defect' });
+    expect(await run([fail], { booleanExpr: '!a' })).to.include({ allowed: false, outcome: 'defect' });
     expect((await run([fail, pass], { booleanExpr: 'a || b' })).allowed).to.equal(true);
     expect(await run([fail, refuse], { booleanExpr: 'a || b' })).not.to.have.property('failed');
   });
@@ -118,7 +118,7 @@ describe('the chain', () => {
   });
 
   it('denies a request when a negated step responds without a decision', async () => {
-    const away: Say = () => ({ allowed: false, status: 503, reason: 'away', unsure: true });
+    const away: Say = () => ({ allowed: false, status: 503, reason: 'away', outcome: 'indeterminate' });
     expect(await run([away], { booleanExpr: '!a' })).to.include({ allowed: false, status: 503 });
     expect((await run([away, refuse], { booleanExpr: '!(a || b)' })).allowed).to.equal(false);
     expect((await run([away, pass], { booleanExpr: 'a || b' })).allowed).to.equal(true);
@@ -131,7 +131,7 @@ describe('the chain', () => {
       await wait(90);
       return { allowed: true };
     };
-    expect(await run([slow], {}, 10)).to.include({ allowed: false, failed: true });
+    expect(await run([slow], {}, 10)).to.include({ allowed: false, outcome: 'serverFailure' });
     expect(aborted).to.equal(true);
   });
 

@@ -5,7 +5,7 @@ import type { Probe } from './discovered-api.ts';
 import { functionsOf } from './functions.ts';
 
 /** Returns the unit of what is discovered of an upstream. */
-export function unitOf({ namespace, name }: ResourceRef): string {
+export function sourceKeyOf({ namespace, name }: ResourceRef): string {
   return `discovery/${namespace}/${name}`;
 }
 
@@ -99,7 +99,7 @@ export function createFunctionsWriter(
       for (const resource of resources.values()) {
         if (resource.kind !== 'Upstream' || !sink.hasDiscovered(resource)) continue;
         const { name, namespace } = resource.metadata;
-        if (!asked.has(unitOf({ namespace, name }))) sink.delete({ name, namespace });
+        if (!asked.has(sourceKeyOf({ namespace, name }))) sink.delete({ name, namespace });
       }
     },
   };

@@ -32,7 +32,7 @@ import { createPoll } from '../remote/poll.ts';
 import { discover, OPERATIONS } from './discover.ts';
 import type { Discovery, Probe, Skipped } from './discovered-api.ts';
 import { createsApis, isEligible, type NamespaceLabels } from './eligible.ts';
-import { FUNCTIONS_TYPES, createFunctionsWriter, unitOf, type FunctionsSink } from './functions-writer.ts';
+import { FUNCTIONS_TYPES, createFunctionsWriter, sourceKeyOf, type FunctionsSink } from './functions-writer.ts';
 import { PROBE_TYPES, probeUpstream } from './probe.ts';
 
 /** Options of {@link createDiscovery}. */
@@ -259,7 +259,7 @@ function eligibleOf(
     if (resource.kind !== 'Upstream') continue;
     const upstream = resource as Resource<UpstreamSpec>;
     if (!isEligible(upstream, settings.discovery, namespaces)) continue;
-    const unit = unitOf(resource.metadata);
+    const unit = sourceKeyOf(resource.metadata);
     const api = resources.get(keyOf('GraphQLApi', resource.metadata));
     all.set(unit, upstream);
     if (createsApis(settings.discovery) && (!api || isOwn(api, unit))) apis.add(unit);

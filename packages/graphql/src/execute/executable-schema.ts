@@ -23,7 +23,7 @@ import { isRecord } from '../document/json.ts';
 import type { Limits } from '../document/limits.ts';
 import type { Resolve } from '../resolvers/resolver.ts';
 import type { Failure } from '../observe/failure-log.ts';
-import { createForeignRuns, type RunOf } from './foreign-runs.ts';
+import { createForeignRuns, type RunOf } from './external-execution.ts';
 
 export interface ResolverParts {
   /** Returns the resolver of a field; `undefined` reads the key of the parent. */

@@ -10,7 +10,7 @@ import type { Operation } from '../document/documents.ts';
 import { failedResult, tooLargeResult } from '../errors/failed-result.ts';
 import { createDocuments } from '../document/documents.ts';
 import type { GraphQLRequest } from './graphql-request.ts';
-import { statusOf, type Wanted } from './negotiation.ts';
+import { statusOf, type NegotiatedType } from './negotiation.ts';
 import type { Limits } from '../document/limits.ts';
 import { createPersisted } from './persisted.ts';
 import { untilEnded } from '../execute/until-ended.ts';
@@ -32,9 +32,9 @@ export interface ServedApi {
   readonly shared?: Pick<SharedResultsOptions, 'store' | 'scope'> & { readonly key?: string };
 }
 
-export interface Asked {
+export interface OperationInput {
   readonly request: GraphQLRequest;
-  readonly wanted: Wanted;
+  readonly wanted: NegotiatedType;
   readonly facts: Facts;
   readonly method: string;
   readonly signal: AbortSignal;
@@ -85,7 +85,7 @@ export function createAnswerer({ api, limits, counts, spec, shared }: ServedApi,
     }
   }
 
-  function operationOf({ request, method }: Pick<Asked, 'request' | 'method'>): Operation | Refusal {
+  function operationOf({ request, method }: Pick<OperationInput, 'request' | 'method'>): Operation | Refusal {
     const query = findQuery(request);
     if (isRefusal(query)) return query;
     const operation = documents.operation(query.text, request.operationName);
@@ -102,7 +102,7 @@ export function createAnswerer({ api, limits, counts, spec, shared }: ServedApi,
     return operation;
   }
 
-  async function requestOf(asked: Asked): Promise<OperationRequest | Refusal> {
+  async function requestOf(asked: OperationInput): Promise<OperationRequest | Refusal> {
     const { facts, signal, personal, retries } = asked;
     const { variables, extensions } = asked.request;
     facts.requestId ||= randomUUID();
@@ -120,14 +120,14 @@ export function createAnswerer({ api, limits, counts, spec, shared }: ServedApi,
   }
 
   /** Returns a request that is charged. */
-  async function chargedRequest(asked: Asked): Promise<OperationRequest | Refusal> {
+  async function chargedRequest(asked: OperationInput): Promise<OperationRequest | Refusal> {
     const request = await requestOf(asked);
     const charging = charge([request], asked.facts);
     if (charging) await charging;
     return request;
   }
 
-  async function execute(request: OperationRequest | Refusal, wanted: Wanted): Promise<Answer> {
+  async function execute(request: OperationRequest | Refusal, wanted: NegotiatedType): Promise<Answer> {
     if (isRefusal(request)) return refuse(request, wanted);
     const { operation, variables, facts } = request;
     if (operation.definition.operation === 'subscription') {
@@ -147,14 +147,14 @@ export function createAnswerer({ api, limits, counts, spec, shared }: ServedApi,
     return untilEnded(api.execute(request), request.signal, () => timedOut(request));
   }
 
-  function refuse(refused: Refusal, wanted: Wanted): Answer {
+  function refuse(refused: Refusal, wanted: NegotiatedType): Answer {
     counts.error.value++;
     if (refused.code === 'ERR_GRAPHQL_BODY') counts.parseJsonError.value++;
     const headers = Object.entries(refused.headers ?? {}).flat();
     return { status: statusOf(refused, wanted), body: serialize({ errors: refused.errors }), headers };
   }
 
-  function answered(result: ApiResult, asked: OperationRequest, wanted: Wanted): Answer {
+  function answered(result: ApiResult, asked: OperationRequest, wanted: NegotiatedType): Answer {
     if (result.data === undefined) return refuse(asRefusal(result), wanted);
     const body = serialize(result);
     if (isLarger(body, limits.maxResultBytes)) {
@@ -188,23 +188,23 @@ export function createAnswerer({ api, limits, counts, spec, shared }: ServedApi,
     /** Returns the request with its validated operation. */
     request: requestOf,
     /** Returns the response for a rejected request. */
-    refuse(refused: Refusal, wanted: Wanted): Answer {
+    refuse(refused: Refusal, wanted: NegotiatedType): Answer {
       counts.total.value++;
       return refuse(refused, wanted);
     },
-    async answer(asked: Asked): Promise<Answer> {
+    async answer(asked: OperationInput): Promise<Answer> {
       counts.total.value++;
       return execute(await chargedRequest(asked), asked.wanted);
     },
     /** Returns the responses of a batch, which is charged before any operation is executed. */
-    async answerBatch(batch: readonly Asked[], facts: Facts): Promise<Answer[]> {
+    async answerBatch(batch: readonly OperationInput[], facts: Facts): Promise<Answer[]> {
       counts.total.value += batch.length;
       const requests = await Promise.all(batch.map(requestOf));
       await charge(requests, facts);
       return Promise.all(requests.map((request, i) => execute(request, batch[i]!.wanted)));
     },
     /** Returns the results of an operation as a stream: many of a subscription, one of others. */
-    async subscribe(asked: Asked): Promise<Results | Refusal> {
+    async subscribe(asked: OperationInput): Promise<Results | Refusal> {
       counts.total.value++;
       const request = await chargedRequest(asked);
       if (isRefusal(request)) return request;

@@ -34,7 +34,7 @@ export function requestFromQuery(path: string): GraphQLRequest | Refusal {
 }
 
 /** The requests of a body: one or a batch. */
-export type Posted = GraphQLRequest | readonly GraphQLRequest[];
+export type RequestBody = GraphQLRequest | readonly GraphQLRequest[];
 
 /** Creates the refusal of a body that is nested deeper than {@link MAX_REQUEST_DEPTH}. */
 export function tooDeep(): Refusal {
@@ -42,14 +42,14 @@ export function tooDeep(): Refusal {
 }
 
 /** Reads a body. `maxBatch` is the maximum number of operations; 0 disables batches. */
-export function postedText(text: string, maxBatch: number): Posted | Refusal {
+export function postedText(text: string, maxBatch: number): RequestBody | Refusal {
   if (isTextDeeper(text, MAX_REQUEST_DEPTH)) return tooDeep();
   const parsed = parseJson(text);
   return parsed ? postedValue(parsed.value, maxBatch) : refusal('ERR_GRAPHQL_BODY');
 }
 
 /** Reads a body that was parsed by earlier middleware. */
-export function postedValue(value: unknown, maxBatch: number): Posted | Refusal {
+export function postedValue(value: unknown, maxBatch: number): RequestBody | Refusal {
   if (!Array.isArray(value)) return requestFromJson(value);
   if (maxBatch === 0) return refusal('ERR_GRAPHQL_BATCH', 'Batches are not allowed.');
   if (value.length === 0 || value.length > maxBatch) {

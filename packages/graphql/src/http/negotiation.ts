@@ -3,16 +3,16 @@ import type { Refusal } from '../errors/refusal.ts';
 import { ERROR_CODES, type GraphQLErrorCode } from '../error-codes.ts';
 
 /** The wanted form of a result. */
-export interface Wanted {
+export interface NegotiatedType {
   readonly type: 'application/graphql-response+json' | 'application/json';
   /** True if `application/json` is accepted by name: invalid documents then get 200 (GraphQL over HTTP, section 6.4.1). */
   readonly lenient: boolean;
 }
 
 /** Chooses the first acceptable media type of the highest quality; `application/json` for wildcards and by default. */
-export function wantedType(accept: string | undefined): Wanted | undefined {
+export function wantedType(accept: string | undefined): NegotiatedType | undefined {
   if (accept === undefined || accept.trim() === '') return { type: 'application/json', lenient: false };
-  let best: Wanted | undefined;
+  let best: NegotiatedType | undefined;
   let bestQuality = 0;
   for (const part of accept.toLowerCase().split(',', 64)) {
     const [range = '', ...parameters] = part.split(';').map((each) => each.trim());
@@ -25,7 +25,7 @@ export function wantedType(accept: string | undefined): Wanted | undefined {
   return best;
 }
 
-function rangeType(range: string): Wanted | undefined {
+function rangeType(range: string): NegotiatedType | undefined {
   if (range === 'application/json') return { type: range, lenient: true };
   if (range === 'application/graphql-response+json') return { type: range, lenient: false };
   return range === '*/*' || range === 'application/*' ? { type: 'application/json', lenient: false } : undefined;
@@ -50,7 +50,7 @@ const UNDERSTOOD: ReadonlySet<GraphQLErrorCode> = new Set([
 ]);
 
 /** Returns the HTTP status of a refusal for this client. */
-export function statusOf({ code }: Refusal, { lenient }: Wanted): number {
+export function statusOf({ code }: Refusal, { lenient }: NegotiatedType): number {
   return lenient && UNDERSTOOD.has(code) ? 200 : ERROR_CODES[code].status;
 }
 

@@ -1,4 +1,4 @@
-import { MAX_DELAY_MS, parseJson, type UpstreamAnswer } from '@edge-gateway/core';
+import { MAX_DELAY_MS, parseJson, type UpstreamResponse } from '@edge-gateway/core';
 import type { ApiResult } from '../execute/executable-api.ts';
 import { isTextDeeper, MAX_RESULT_DEPTH } from '../document/json.ts';
 import { createEventReader, type StreamEvent } from './event-reader.ts';
@@ -6,7 +6,7 @@ import { readRemoteAnswer, readResult } from './remote-answer.ts';
 import { bodyOf } from './remote-request.ts';
 import { TransportRejected, type Stream, type StreamServer, type SubscribeAt } from './stream.ts';
 
-type StreamHead = Omit<UpstreamAnswer, 'body'>;
+type StreamHead = Omit<UpstreamResponse, 'body'>;
 
 /** Statuses of servers that do not support subscriptions over HTTP, or not as events. */
 const ELSEWHERE = new Set([400, 404, 405, 406, 415, 426, 501]);
@@ -49,7 +49,7 @@ export function subscribeByEvents({ callUpstream, upstream, limits, targetOf }: 
   };
 }
 
-function resultIn(upstream: string, answer: UpstreamAnswer, maxBytes: number): ApiResult | undefined {
+function resultIn(upstream: string, answer: UpstreamResponse, maxBytes: number): ApiResult | undefined {
   try {
     return readRemoteAnswer(upstream, answer, maxBytes);
   } catch {

@@ -1,18 +1,22 @@
-import { parseJson, type UpstreamAnswer } from '@edge-gateway/core';
+import { parseJson, type UpstreamResponse } from '@edge-gateway/core';
 import { bodyText } from '../resolvers/body-text.ts';
 import type { ApiResult, ResultError } from '../execute/executable-api.ts';
 import { FieldFailure } from '../errors/field-failure.ts';
 import { isRecord, isTextDeeper, MAX_RESULT_DEPTH } from '../document/json.ts';
 
 /** Reads a response with `data` or `errors`, of any status. Throws a `FieldFailure` for everything else. */
-export function readRemoteAnswer(upstream: string, { status, ...answer }: UpstreamAnswer, maxBytes: number): ApiResult {
+export function readRemoteAnswer(
+  upstream: string,
+  { status, ...answer }: UpstreamResponse,
+  maxBytes: number,
+): ApiResult {
   const parsed = parse(answer, maxBytes);
   if (isResult(parsed)) return resultOf(parsed);
   if (status < 200 || status > 299) throw new FieldFailure(`${upstream} returned status ${status}`);
   throw new FieldFailure(`${upstream} returned a response that is not a GraphQL result`);
 }
 
-function parse(answer: Pick<UpstreamAnswer, 'headers' | 'body'>, maxBytes: number): unknown {
+function parse(answer: Pick<UpstreamResponse, 'headers' | 'body'>, maxBytes: number): unknown {
   try {
     const text = bodyText(answer, maxBytes);
     return isTextDeeper(text, MAX_RESULT_DEPTH) ? undefined : parseJson(text);

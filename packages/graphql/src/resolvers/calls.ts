@@ -1,4 +1,4 @@
-import { GatewayError, parseJson, type ResourceRef, type UpstreamAnswer } from '@edge-gateway/core';
+import { GatewayError, parseJson, type ResourceRef, type UpstreamResponse } from '@edge-gateway/core';
 import { FieldFailure } from '../errors/field-failure.ts';
 import type { Limits } from '../document/limits.ts';
 import { bodyText } from './body-text.ts';
@@ -97,7 +97,7 @@ export class Calls {
 }
 
 /** Reads the response of an upstream. Throws a `FieldFailure` unless it is 2xx with JSON or without a body. */
-export function jsonOf({ status, headers, body }: UpstreamAnswer, { name }: ResourceRef, maxBytes: number): unknown {
+export function jsonOf({ status, headers, body }: UpstreamResponse, { name }: ResourceRef, maxBytes: number): unknown {
   if (status < 200 || status > 299) {
     throw new FieldFailure(`${name} returned status ${status}`, { type: String(status) });
   }

@@ -3,7 +3,7 @@ import {
   type CallUpstream,
   type ResourceRef,
   type SnapshotUpstream,
-  type UpstreamAnswer,
+  type UpstreamResponse,
   type UpstreamCall,
   type UpstreamConnection,
   startTimer,
@@ -87,7 +87,7 @@ async function whole(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   max: number,
   onData: UpstreamCall['onData'],
-): Promise<UpstreamAnswer> {
+): Promise<UpstreamResponse> {
   const joined = Object.entries(headers).map(([name, value]) => [
     name,
     Array.isArray(value) ? value.join(', ') : value,

@@ -11,7 +11,7 @@ import {
   type Responder,
   startTimer,
 } from '@edge-gateway/core';
-import { createAnswerer, type Answer, type Asked, type ServedApi } from '../http/answer.ts';
+import { createAnswerer, type Answer, type OperationInput, type ServedApi } from '../http/answer.ts';
 import { isDeeper, MAX_REQUEST_DEPTH } from '../document/json.ts';
 import { ERROR_CODES } from '../error-codes.ts';
 import {
@@ -20,11 +20,11 @@ import {
   postedValue,
   tooDeep,
   type GraphQLRequest,
-  type Posted,
+  type RequestBody,
 } from '../http/graphql-request.ts';
 import { carriesIdentity } from '../http/identity.ts';
 import type { Limits } from '../document/limits.ts';
-import { isRequestType, varyByAccept, wantedType, type Wanted } from '../http/negotiation.ts';
+import { isRequestType, varyByAccept, wantedType, type NegotiatedType } from '../http/negotiation.ts';
 import { isRefusal, refusal, type Refusal } from '../errors/refusal.ts';
 import { isPageRequest, sendPage } from './browser-page.ts';
 import { createDrain } from './drain.ts';
@@ -34,7 +34,7 @@ import type { SocketParts } from './serve-socket.ts';
 import { createSocketServer } from './socket-server.ts';
 
 /** Form of the error for a client that accepts neither media type. */
-const FALLBACK: Wanted = { type: 'application/json', lenient: false };
+const FALLBACK: NegotiatedType = { type: 'application/json', lenient: false };
 
 /** Creates the responder of one API, which closes with it. */
 export function createResponder(served: ServedApi, context: Context): Responder {
@@ -77,7 +77,7 @@ export function handlerOf(responder: Responder): Handler {
   };
 }
 
-interface Means extends SocketParts {
+interface ResponderParts extends SocketParts {
   /** Responds to a browser. */
   page(): Promise<void>;
   readonly slots: Slots;
@@ -85,7 +85,7 @@ interface Means extends SocketParts {
   unlimited(): void;
 }
 
-async function respond(exchange: ActionExchange, means: Means): Promise<void> {
+async function respond(exchange: ActionExchange, means: ResponderParts): Promise<void> {
   const { req } = exchange;
   const { answerer, limits, signal } = means;
   const facts = factsOf(req);
@@ -111,7 +111,11 @@ async function respond(exchange: ActionExchange, means: Means): Promise<void> {
 }
 
 /** Responds to a HEAD request for an event stream: only the head, without executing the operation. */
-async function announce(exchange: ActionExchange, { answerer }: Means, asked: Asked): Promise<Refusal | undefined> {
+async function announce(
+  exchange: ActionExchange,
+  { answerer }: ResponderParts,
+  asked: OperationInput,
+): Promise<Refusal | undefined> {
   const request = await answerer.request(asked);
   if (isRefusal(request)) return request;
   startEvents(exchange);
@@ -119,7 +123,11 @@ async function announce(exchange: ActionExchange, { answerer }: Means, asked: As
   return undefined;
 }
 
-async function stream(exchange: ActionExchange, means: Means, asked: Asked): Promise<Refusal | undefined> {
+async function stream(
+  exchange: ActionExchange,
+  means: ResponderParts,
+  asked: OperationInput,
+): Promise<Refusal | undefined> {
   const { answerer, limits, slots, drain } = means;
   if (!slots.acquire()) return refusal('ERR_GRAPHQL_CONNECTIONS');
   try {
@@ -133,11 +141,11 @@ async function stream(exchange: ActionExchange, means: Means, asked: Asked): Pro
   }
 }
 
-function isBatch(posted: Posted): posted is readonly GraphQLRequest[] {
+function isBatch(posted: RequestBody): posted is readonly GraphQLRequest[] {
   return Array.isArray(posted);
 }
 
-async function postedBy(req: IncomingMessage, facts: Facts, limits: Limits): Promise<Posted | Refusal> {
+async function postedBy(req: IncomingMessage, facts: Facts, limits: Limits): Promise<RequestBody | Refusal> {
   if (req.method === 'GET' || req.method === 'HEAD') {
     if (facts.path.length > limits.maxBodyBytes) return refusal('ERR_GRAPHQL_BODY_TOO_LARGE');
     return requestFromQuery(facts.path);
@@ -166,7 +174,7 @@ async function readText(req: IncomingMessage, maxBytes: number): Promise<string 
 }
 
 /** Reads a body that earlier middleware has parsed. */
-function parsedBefore(req: IncomingMessage, { maxBatchSize }: Limits): Posted | Refusal {
+function parsedBefore(req: IncomingMessage, { maxBatchSize }: Limits): RequestBody | Refusal {
   const { body } = req as { readonly body?: unknown };
   if (body === undefined) {
     const { status, message } = ERROR_CODES.ERR_GRAPHQL_BODY_CONSUMED;
@@ -178,7 +186,7 @@ function parsedBefore(req: IncomingMessage, { maxBatchSize }: Limits): Posted | 
   return postedValue(body, maxBatchSize);
 }
 
-function send({ req, res, writeHead }: ActionExchange, answer: Answer, { type }: Wanted): void {
+function send({ req, res, writeHead }: ActionExchange, answer: Answer, { type }: NegotiatedType): void {
   if (res.headersSent || res.destroyed) return;
   writeHead(answer.status, [
     'content-type',

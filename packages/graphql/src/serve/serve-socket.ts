@@ -4,7 +4,7 @@ import { GraphQLError, parse } from 'graphql';
 import { CloseCode, makeServer, type Server, type SubscribePayload } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { ApiResult, ResultError } from '../execute/executable-api.ts';
-import type { Answerer, Asked } from '../http/answer.ts';
+import type { Answerer, OperationInput } from '../http/answer.ts';
 import { isTextDeeper, MAX_REQUEST_DEPTH } from '../document/json.ts';
 import type { Limits } from '../document/limits.ts';
 import { isRefusal, refusal } from '../errors/refusal.ts';
@@ -78,7 +78,7 @@ function keepDigits(_key: string, value: unknown, { source }: { readonly source?
   return typeof value === 'number' && source !== undefined ? parseJson(source) : value;
 }
 
-function askedBy(payload: SubscribePayload, req: IncomingMessage, signal: AbortSignal): Asked {
+function askedBy(payload: SubscribePayload, req: IncomingMessage, signal: AbortSignal): OperationInput {
   const { query, operationName, variables, extensions } = payload;
   return {
     request: {

@@ -63,7 +63,7 @@ function scalar({ type, minimum, maximum, ...rest }: SchemaNode): StructuralSche
 }
 
 function block(node: SchemaNode, around: Surroundings): StructuralSchema {
-  const { properties = {}, 'x-required': required, 'x-oneof': rules = [], 'x-beside': beside = [] } = node;
+  const { properties = {}, 'x-required': required, 'x-oneof': rules = [], 'x-hoisted': beside = [] } = node;
   const options = properties['options']?.properties ?? {};
   const fields = { ...properties, ...Object.fromEntries(beside.map((key) => [key, options[key]!])) };
   const converted = Object.entries(fields).map(([key, field]) => [key, convert(field, around)] as const);

@@ -1,7 +1,7 @@
 import type { Resource } from '@edge-gateway/core';
 import { typeOfKind } from '../source/cluster-kinds.ts';
 import { pathOf } from '../watch/cluster-object.ts';
-import { createUnitWrites, readObject, type UnitWrites, type UnitWritesOptions } from './unit-writes.ts';
+import { createObjectWrites, readObject, type ObjectWrites, type ObjectWritesOptions } from './object-writes.ts';
 import { FIELD_MANAGER } from './upstream-plan.ts';
 
 const APIS = typeOfKind('GraphQLApi');
@@ -17,7 +17,7 @@ interface DiscoveredApi {
 }
 
 /** Receives discovered GraphQLApis by unit, `discovery/<namespace>/<name>`, and writes them to a cluster. */
-export interface DiscoveredApis extends Omit<UnitWrites<DiscoveredApi>, 'set'> {
+export interface DiscoveredApis extends Omit<ObjectWrites<DiscoveredApi>, 'set'> {
   set(unit: string, resource: unknown): void;
 }
 
@@ -30,7 +30,7 @@ export function isDiscoveredApi({ metadata }: Pick<Resource, 'metadata'>): boole
  * Creates a writer of discovered GraphQLApis. Each has its Upstream as owner, so that the cluster removes it with the Upstream. An API
  * that somebody else has written is not replaced.
  */
-export function createDiscoveredApis(options: UnitWritesOptions): DiscoveredApis {
+export function createDiscoveredApis(options: ObjectWritesOptions): DiscoveredApis {
   const { client } = options;
 
   async function apply(_unit: string, api: DiscoveredApi, signal: AbortSignal): Promise<void> {
@@ -63,6 +63,6 @@ export function createDiscoveredApis(options: UnitWritesOptions): DiscoveredApis
     await client.send({ method: 'DELETE', path, body: { preconditions: { uid, resourceVersion } }, signal });
   }
 
-  const writes = createUnitWrites<DiscoveredApi>({ what: 'GraphQLApi', apply, remove }, options);
+  const writes = createObjectWrites<DiscoveredApi>({ what: 'GraphQLApi', apply, remove }, options);
   return { ...writes, set: (unit, resource) => writes.set(unit, resource as DiscoveredApi) };
 }

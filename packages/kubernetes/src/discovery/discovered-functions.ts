@@ -20,14 +20,14 @@ import {
   type OwnedFields,
 } from './owned-fields.ts';
 import { UPSTREAM_API } from './service-upstream.ts';
-import { createUnitWrites, readObject, type UnitWrites, type UnitWritesOptions } from './unit-writes.ts';
+import { createObjectWrites, readObject, type ObjectWrites, type ObjectWritesOptions } from './object-writes.ts';
 
 const UPSTREAMS = typeOfKind('Upstream');
 /** Its own, because discovery of Upstreams removes fields that it no longer applies. */
 const FUNCTIONS_MANAGER = 'edge-gateway-functions';
 
 /** Receives the functions of upstreams, and writes them to the Upstreams of a cluster. */
-export interface DiscoveredFunctions extends Pick<UnitWrites<ServiceSpec>, 'setLeading' | 'close'> {
+export interface DiscoveredFunctions extends Pick<ObjectWrites<ServiceSpec>, 'setLeading' | 'close'> {
   set(upstream: ResourceRef, functions: ServiceSpec): void;
   delete(upstream: ResourceRef): void;
   hasDiscovered(upstream: Resource): boolean;
@@ -37,7 +37,7 @@ export interface DiscoveredFunctions extends Pick<UnitWrites<ServiceSpec>, 'setL
  * Creates a writer of discovered functions. What others have set in the `serviceSpec` of an Upstream stays as it is: their functions, and the
  * descriptors of their transcoder. An Upstream is never created.
  */
-export function createDiscoveredFunctions(options: UnitWritesOptions): DiscoveredFunctions {
+export function createDiscoveredFunctions(options: ObjectWritesOptions): DiscoveredFunctions {
   const { client } = options;
 
   async function apply(unit: string, functions: ServiceSpec | undefined, signal: AbortSignal): Promise<void> {
@@ -58,10 +58,10 @@ export function createDiscoveredFunctions(options: UnitWritesOptions): Discovere
   }
 
   const remove = (unit: string, signal: AbortSignal): Promise<void> => apply(unit, undefined, signal);
-  const writes = createUnitWrites<ServiceSpec>({ what: 'functions', apply, remove }, options);
+  const writes = createObjectWrites<ServiceSpec>({ what: 'functions', apply, remove }, options);
   return {
-    set: (upstream, functions) => writes.set(unitOf(upstream), functions),
-    delete: (upstream) => writes.delete(unitOf(upstream)),
+    set: (upstream, functions) => writes.set(sourceKeyOf(upstream), functions),
+    delete: (upstream) => writes.delete(sourceKeyOf(upstream)),
     // Anyone who can write the object can set it; what is removed depends on the managed fields alone.
     hasDiscovered: ({ metadata }) => metadata.annotations?.[FUNCTIONS_ANNOTATION] !== undefined,
     setLeading: writes.setLeading,
@@ -69,7 +69,7 @@ export function createDiscoveredFunctions(options: UnitWritesOptions): Discovere
   };
 }
 
-function unitOf({ namespace, name }: ResourceRef): string {
+function sourceKeyOf({ namespace, name }: ResourceRef): string {
   return `discovery/${namespace}/${name}`;
 }
 

@@ -2,7 +2,7 @@ import type { Logger, Resource } from '@edge-gateway/core';
 import { isApiError } from '../client/api-error.ts';
 import { connectionProblem, type ClusterClient } from '../client/cluster-client.ts';
 import { typeOfKind } from '../source/cluster-kinds.ts';
-import { unitOf } from '../source/written-object.ts';
+import { sourceKeyOf } from '../source/written-object.ts';
 import { objectKey, pathOf, type ObjectMetadata } from '../watch/cluster-object.ts';
 import { digestOf, isManaged, proxyObject } from './proxy-object.ts';
 import { createReflector, type Reflector, type ReflectorTiming } from '../watch/reflector.ts';
@@ -97,12 +97,12 @@ export function createProxyWriter(options: ProxyWriterOptions): ProxyWriter {
       onChange({ changed, deleted }) {
         if (watched?.reflector !== reflector) return;
         for (const metadata of changed.values()) {
-          if (!proxies.has(metadata.name)) onProxy?.(unitOf('Proxy', objectKey(metadata)), true);
+          if (!proxies.has(metadata.name)) onProxy?.(sourceKeyOf('Proxy', objectKey(metadata)), true);
           proxies.set(metadata.name, { isOwn: isManaged(metadata, manager), generation: metadata.generation });
         }
         for (const key of deleted) {
           proxies.delete(key.slice(key.indexOf('/') + 1));
-          onProxy?.(unitOf('Proxy', key), false);
+          onProxy?.(sourceKeyOf('Proxy', key), false);
         }
         existing = proxies;
         work.schedule();

@@ -6,7 +6,7 @@ import { createReflector, type Reflector, type ReflectorProblem, type ReflectorT
 import { FOLLOWED_TYPES, REFERENCED_KINDS, type FollowedType } from './cluster-kinds.ts';
 import { createReferencedObjects, type ReferencedObjects } from './referenced-objects.ts';
 import { createReferenceIndex, referencesOf, type References } from './references.ts';
-import { unitOf, writtenObject, type WrittenObject } from './written-object.ts';
+import { sourceKeyOf, writtenObject, type WrittenObject } from './written-object.ts';
 
 /** The namespaces that are read at one time. */
 export interface Scope {
@@ -80,7 +80,7 @@ export function createGeneration({ client, scope, log, timing }: GenerationOptio
           onObject(object.unit, object);
         }
         for (const key of deleted) {
-          const unit = unitOf(kind, key, type);
+          const unit = sourceKeyOf(kind, key, type);
           isStale = index.set(unit, undefined) || isStale;
           onObject(unit, undefined);
         }
@@ -107,7 +107,7 @@ export function createGeneration({ client, scope, log, timing }: GenerationOptio
       isWanted: (key, labels) => isUsed(key.split('/', 1)[0]) && index.isWanted(kind, key, labels),
       named: () => [...index.named(kind)].filter((key) => isUsed(key.split('/', 1)[0])),
       onObject(key: string, object: ClusterObject | undefined) {
-        onObject(unitOf(kind, key), object && writtenObject(kind, object));
+        onObject(sourceKeyOf(kind, key), object && writtenObject(kind, object));
       },
     }),
   );

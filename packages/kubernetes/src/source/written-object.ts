@@ -28,7 +28,7 @@ const OMITTED_FIELDS = new Set(['apiVersion', 'kind', 'metadata', 'status']);
 const COMPETING_KINDS: ReadonlySet<Kind> = new Set(['ListenerOption', 'HttpListenerOption']);
 
 /** Returns the unit of an object of a kind; by default in its preferred version. */
-export function unitOf(kind: Kind, key: string, type: ResourceType = typeOfKind(kind)): string {
+export function sourceKeyOf(kind: Kind, key: string, type: ResourceType = typeOfKind(kind)): string {
   return `${typeName(type)} ${key}`;
 }
 
@@ -36,7 +36,7 @@ export function unitOf(kind: Kind, key: string, type: ResourceType = typeOfKind(
 export function writtenObject(kind: Kind, object: ClusterObject, type: ResourceType = typeOfKind(kind)): WrittenObject {
   const { name, namespace, labels, annotations = {}, creationTimestamp } = object.metadata;
   const { [LAST_APPLIED_ANNOTATION]: _, ...kept } = annotations;
-  const unit = unitOf(kind, objectKey(object.metadata), type);
+  const unit = sourceKeyOf(kind, objectKey(object.metadata), type);
   const resource = {
     apiVersion: type.group ? `${type.group}/${type.version}` : type.version,
     kind,

@@ -11,7 +11,7 @@ import { connectionProblem, type ClusterClient } from '../client/cluster-client.
 import type { WriteLimit } from '../client/write-limit.ts';
 import { pathOf, type ResourceType } from '../watch/cluster-object.ts';
 import { typesOfKind } from '../source/cluster-kinds.ts';
-import { unitOf } from '../source/written-object.ts';
+import { sourceKeyOf } from '../source/written-object.ts';
 import { ownStatus, statusDigest, type OwnStatus } from './status-report.ts';
 
 /** Options of {@link createStatusWriter}. */
@@ -111,7 +111,7 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
   }
 
   function want(next: Wanted): void {
-    const unit = unitOf(next.kind, `${next.namespace}/${next.name}`, next.type);
+    const unit = sourceKeyOf(next.kind, `${next.namespace}/${next.name}`, next.type);
     if (next.status || wanted.has(unit)) wanted.set(unit, next);
     check(unit);
     if (!next.status && !existing.has(unit)) wanted.delete(unit);

@@ -10,7 +10,7 @@ import {
 import type { ValidationSettings } from '@edge-gateway/core/schema';
 import { objectKey, type ClusterObject } from '../watch/cluster-object.ts';
 import { kindInGroup } from '../source/cluster-kinds.ts';
-import { unitOf, writtenObject } from '../source/written-object.ts';
+import { sourceKeyOf, writtenObject } from '../source/written-object.ts';
 import type { AdmissionRequest, AdmissionVerdict, Rejection } from './admission-review.ts';
 import { emptiesNamespace, isNamespaceRequest, namespaceRemoval, type ReadNamespaces } from './namespace-removal.ts';
 
@@ -89,7 +89,7 @@ function changeOf(
   if (kind === 'Secret' && operation !== 'DELETE') return undefined;
   const subject = object ?? oldObject ?? identityOf(request);
   if (!subject || !isWatched(subject.metadata.namespace ?? '') || isSkipped(subject)) return undefined;
-  const unit = unitOf(kind, objectKey(subject.metadata), type);
+  const unit = sourceKeyOf(kind, objectKey(subject.metadata), type);
   if (operation === 'DELETE') return new Map([[unit, []]]);
   // An object that is being deleted only loses its finalizers.
   if (object!.metadata.deletionTimestamp) return undefined;

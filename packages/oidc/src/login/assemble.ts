@@ -23,8 +23,8 @@ export function assemble(parts: LoginParts): AuthMethod {
   const openid = provider.keys !== undefined;
   const verifier = createVerifier(provider, block.jwksCacheRefreshPolicy, now);
   const checked = { block, settings, openid, verifier };
-  const good = rememberChecked((session) => checkTokens(checked, session, { fresh: false }), parts);
-  const storage = parts.storage ?? createSessionStorage(parts, { settings, openid, check: good.check });
+  const verifiedTokens = rememberChecked((session) => checkTokens(checked, session, { fresh: false }), parts);
+  const storage = parts.storage ?? createSessionStorage(parts, { settings, openid, check: verifiedTokens.check });
   const log = configLog(context.log.get('ext_authz'), id);
   const memory = context.state(`oidc:renewals:${id}`, () => createRenewalMemory(now));
   const login: Login = {
@@ -48,8 +48,10 @@ export function assemble(parts: LoginParts): AuthMethod {
     }),
     endRenewals: (session) => endRenewals(memory, session),
     groups: block.azure && azureGroups(block.azure, { context }),
-    good,
-    used: context.state(`oidc:used:${id}`, () => createExpiringMap<true>({ max: 100_000, ttlMs: USED_MS, now })),
+    verifiedTokens,
+    usedAttempts: context.state(`oidc:used:${id}`, () =>
+      createExpiringMap<true>({ max: 100_000, ttlMs: USED_MS, now }),
+    ),
     compared: new WeakSet(),
     now,
     log,

@@ -12,7 +12,7 @@ export interface Attempt {
   /** URL after the login. */
   readonly target: string;
   /** Number of consecutive logins that left no session. */
-  readonly round: number;
+  readonly consecutiveLogins: number;
 }
 
 const LIFETIME_SECONDS = 600;
@@ -37,7 +37,7 @@ interface State {
   /** Digest of the secret in that cookie. */
   readonly secret: string;
   readonly target: string;
-  readonly round: number;
+  readonly consecutiveLogins: number;
   /** Milliseconds since the epoch. */
   readonly endsAt: number;
 }
@@ -48,22 +48,28 @@ const purposeOf = (id: string): string => `oidc state ${id}`;
 export function beginAttempt(
   request: AuthRequest,
   settings: LoginSettings,
-  aim: { readonly target: string; readonly round: number; readonly now: number },
+  destination: { readonly target: string; readonly consecutiveLogins: number; readonly now: number },
 ): { readonly attempt: Attempt; readonly state: string; readonly cookies: readonly string[] } {
   const { prefix, attributes } = kindOf(settings);
   const secret = randomToken();
-  const seconds = Math.floor(aim.now / 1000);
+  const seconds = Math.floor(destination.now / 1000);
   const stem = `${prefix}login_${loginMark(settings.id)}_`;
   const cookieName = `${stem}${seconds.toString(36)}_${randomToken().slice(0, 8)}`;
-  const { target, round, now } = aim;
+  const { target, consecutiveLogins, now } = destination;
   const [key] = settings.stateKeys as [Uint8Array];
-  const content: State = { cookieName, secret: digest(secret), target, round, endsAt: now + LIFETIME_SECONDS * 1000 };
+  const content: State = {
+    cookieName,
+    secret: digest(secret),
+    target,
+    consecutiveLogins,
+    endsAt: now + LIFETIME_SECONDS * 1000,
+  };
   const state = seal(key, purposeOf(settings.id), JSON.stringify(content));
   // Names contain the time, so this is by age.
   const open = [...cookiesOf(request).keys()].filter((name) => name.startsWith(stem)).toSorted();
   const surplus = open.slice(0, Math.max(0, open.length + 1 - MAX_ATTEMPTS));
   return {
-    attempt: { cookieName, target, round, ...derived(key, settings.id, secret) },
+    attempt: { cookieName, target, consecutiveLogins, ...derived(key, settings.id, secret) },
     state,
     cookies: [...surplus.map((name) => clearCookie(name, attributes)), setCookie(cookieName, secret, attributes)],
   };
@@ -85,12 +91,14 @@ export function resumeAttempt(
   for (const key of settings.stateKeys) {
     const text = unseal(key, purposeOf(settings.id), given.state);
     if (text === undefined) continue;
-    const { cookieName, secret: expected, target, round, endsAt } = JSON.parse(text) as State;
+    const { cookieName, secret: expected, target, consecutiveLogins, endsAt } = JSON.parse(text) as State;
     const secret = cookiesOf(request)
       .get(cookieName)
       ?.find((value) => digest(value) === expected);
     const bound =
-      secret === undefined ? undefined : { cookieName, target, round, ...derived(key, settings.id, secret) };
+      secret === undefined
+        ? undefined
+        : { cookieName, target, consecutiveLogins, ...derived(key, settings.id, secret) };
     return { isExpired: given.now >= endsAt, target, bound };
   }
   return undefined;

@@ -6,32 +6,35 @@ import { cookieHeaders, page, redirectTo } from './page.ts';
 import { extraParameters, scopeOf } from './parameters.ts';
 import { asJson, cannotFollowLogin } from './error-response.ts';
 import type { LoginBlock } from './settings.ts';
-import { forgetRounds, MAX_ROUNDS, roundsOf } from './rounds.ts';
+import { forgetLogins, MAX_CONSECUTIVE_LOGINS, consecutiveLoginsOf } from './rounds.ts';
 import { targetOf } from './target.ts';
 
 /** Redirects a browser to the provider. A script gets 401, and a browser in a redirect loop gets a page. */
 export async function begin(login: Login, request: AuthRequest): Promise<AuthDenied> {
   const { settings } = login;
   if (cannotFollowLogin(request)) return asJson(request, 'ERR_OIDC_LOGIN_REQUIRED', 'no session');
-  const round = roundsOf(request, settings);
+  const consecutiveLogins = consecutiveLoginsOf(request, settings);
   const target = targetOf(request, settings);
-  if (round >= MAX_ROUNDS) return loopPage(target, forgetRounds(settings));
-  return { ...(await redirectToProvider(login, request, { target, round })), redirect: true };
+  if (consecutiveLogins >= MAX_CONSECUTIVE_LOGINS) return loopPage(target, forgetLogins(settings));
+  return { ...(await redirectToProvider(login, request, { target, consecutiveLogins })), redirect: true };
 }
 
 /** Redirects a browser to the provider for a login with another account; `path` is the page after it. */
 export function beginSwitch(login: Login, request: AuthRequest, path: string): Promise<AuthDenied> {
   const target = targetOf({ host: request.host, scheme: request.scheme, path }, login.settings);
-  return redirectToProvider(login, request, { target, round: 0, isSwitch: true });
+  return redirectToProvider(login, request, { target, consecutiveLogins: 0, isSwitch: true });
 }
 
 async function redirectToProvider(
   login: Login,
   request: AuthRequest,
-  { isSwitch = false, ...aim }: { readonly target: string; readonly round: number; readonly isSwitch?: boolean },
+  {
+    isSwitch = false,
+    ...destination
+  }: { readonly target: string; readonly consecutiveLogins: number; readonly isSwitch?: boolean },
 ): Promise<AuthDenied> {
   const { settings, block, openid } = login;
-  const { attempt, state, cookies } = beginAttempt(request, settings, { ...aim, now: login.now() });
+  const { attempt, state, cookies } = beginAttempt(request, settings, { ...destination, now: login.now() });
   await warnAboutUnsupported(login);
   const configured = extraParameters(block, 'authEndpointQueryParams', request);
   const asks = /\b(?:login|select_account)\b/.test(configured['prompt'] ?? '');

@@ -9,7 +9,7 @@ import type { Login } from './login.ts';
 import { cookieHeaders, page, redirectTo } from './page.ts';
 import { extraParameters, sessionHeaderOf } from './parameters.ts';
 import { clockPage, errorPage, errorResponse } from './error-response.ts';
-import { rememberRound } from './rounds.ts';
+import { rememberLogins } from './rounds.ts';
 
 const ONCE = ['code', 'state', 'iss', 'error'] as const;
 
@@ -26,8 +26,8 @@ export async function callback(login: Login, request: AuthRequest): Promise<Auth
   const { bound, target, isExpired } = resumed;
   if (isExpired) return failed('the state has expired', target, 'The login took too long; start again.');
   if (!bound) return failed('the state belongs to another browser or was used', target);
-  if (login.used.get(bound.cookieName)) return failed('the state was already used', target);
-  login.used.set(bound.cookieName, true);
+  if (login.usedAttempts.get(bound.cookieName)) return failed('the state was already used', target);
+  login.usedAttempts.set(bound.cookieName, true);
   const sent = { url, state, attempt: bound };
   if (!url.searchParams.has('code') && !url.searchParams.has('error'))
     return failed('the response has no code', target);
@@ -69,7 +69,7 @@ async function finish(login: Login, request: AuthRequest, { url, state, attempt 
   const cookies = [
     ...(await storage.create(request, session, { handle: future?.handle, before })),
     endAttempt(settings, attempt),
-    rememberRound(settings, attempt.round + 1),
+    rememberLogins(settings, attempt.consecutiveLogins + 1),
   ];
   // A concurrent renewal may write the previous session again.
   if (before)
@@ -81,8 +81,8 @@ async function finish(login: Login, request: AuthRequest, { url, state, attempt 
 /** After a timeout the code may be unused, so the same callback may be tried again. */
 function allowRetry(login: Login, error: unknown, { cookieName }: Attempt): never {
   if (codeOf(error) === 'ERR_OIDC_PROVIDER_TIMEOUT') {
-    login.used.delete(cookieName);
-    login.used.set(lateKey(cookieName), true);
+    login.usedAttempts.delete(cookieName);
+    login.usedAttempts.set(lateKey(cookieName), true);
   }
   throw error;
 }
@@ -119,7 +119,7 @@ function unfinished(
   const ended = cookieHeaders([endCookie]);
   const again = attempt.target;
   const reason = (error as Error).message;
-  if (!login.used.get(attempt.cookieName)) return errorResponse(request, error);
+  if (!login.usedAttempts.get(attempt.cookieName)) return errorResponse(request, error);
   switch (code) {
     case 'ERR_OIDC_TOKEN_INVALID':
     case 'ERR_OIDC_LOGIN_FAILED':
@@ -127,7 +127,7 @@ function unfinished(
       return errorPage({ code, reason, again, status: 403, headers: ended });
     case 'ERR_OIDC_GRANT_REFUSED':
       // The code was used up by the call that timed out. A user who is logged in at the provider gets a new one without a click.
-      if (login.used.get(lateKey(attempt.cookieName)))
+      if (login.usedAttempts.get(lateKey(attempt.cookieName)))
         return redirectTo(again, [endCookie], 'code already used, starting again');
       return errorPage({ code: 'ERR_OIDC_LOGIN_FAILED', reason, again, headers: ended });
     case undefined:

@@ -82,14 +82,16 @@ export function rememberChecked(check: TokenMemory['check'], { context, id, bloc
   const { now } = context;
   const { issuerUrl, clientId, discoveryOverride } = block;
   const checked = [issuerUrl, clientId, discoveryOverride, verifiesAccess(block)];
-  const good = context.state(`oidc:good:${id}`, () => createExpiringMap<true>({ max: 10_000, ttlMs: GOOD_MS, now }));
+  const verifiedTokens = context.state(`oidc:verifiedTokens:${id}`, () =>
+    createExpiringMap<true>({ max: 10_000, ttlMs: GOOD_MS, now }),
+  );
   const keyOf = ({ idToken, accessToken }: Session): string => digest(JSON.stringify([checked, idToken, accessToken]));
   return {
     async check(session) {
-      if (good.get(keyOf(session))) return;
+      if (verifiedTokens.get(keyOf(session))) return;
       await check(session);
-      good.set(keyOf(session), true);
+      verifiedTokens.set(keyOf(session), true);
     },
-    accept: (session) => good.set(keyOf(session), true),
+    accept: (session) => verifiedTokens.set(keyOf(session), true),
   };
 }

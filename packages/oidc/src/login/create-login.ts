@@ -25,7 +25,7 @@ export function createLogin(login: Login): AuthMethod {
     const loaded = storage.load(request).then((stored) => stored && login.renew(request, stored));
     const renewed = await loaded.catch((error: unknown) => {
       // With tokens in cookies only the deny list can be unavailable, which a new login does not fix.
-      if (codeOf(error) !== 'ERR_OIDC_STORE_UNAVAILABLE' || settings.failsOnFetch || storage.inBrowser) throw error;
+      if (codeOf(error) !== 'ERR_OIDC_STORE_UNAVAILABLE' || settings.failsOnFetch || storage.cannotLock) throw error;
       log.warn({ requestId: request.requestId, err: error }, 'session store unavailable, offering a new login');
       return undefined;
     });
@@ -40,7 +40,7 @@ export function createLogin(login: Login): AuthMethod {
         return await decide(request);
       } catch (error) {
         log.error({ requestId: request.requestId, err: error }, 'login unavailable');
-        return { ...errorResponse(request, error), unsure: true };
+        return { ...errorResponse(request, error), outcome: 'indeterminate' };
       }
     },
     close() {

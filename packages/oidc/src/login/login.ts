@@ -23,9 +23,9 @@ export interface Login {
   endRenewals(session: Session): Promise<Session>;
   /** Missing if tokens contain all groups. */
   readonly groups: GroupLookup | undefined;
-  readonly good: TokenMemory;
+  readonly verifiedTokens: TokenMemory;
   /** Used states, to detect replays. */
-  readonly used: ExpiringMap<true>;
+  readonly usedAttempts: ExpiringMap<true>;
   /** Provider metadata that was compared with what the login requests. */
   readonly compared: WeakSet<ServerMetadata>;
   readonly now: () => number;

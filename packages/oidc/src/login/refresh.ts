@@ -7,7 +7,7 @@ import { extraParameters, sessionHeaderOf } from './parameters.ts';
 
 /** Refreshes the tokens of a session, and checks the new ones. */
 export async function refresh(login: Login, request: AuthRequest, stored: StoredSession): Promise<Session> {
-  const { block, client, good, openid, settings, now, log } = login;
+  const { block, client, verifiedTokens, openid, settings, now, log } = login;
   const parameters = extraParameters(block, 'tokenEndpointQueryParams', request);
   const headers = sessionHeaderOf(settings, stored);
   const response = await client.refresh(stored.session.refreshToken!, { parameters, headers });
@@ -22,6 +22,6 @@ export async function refresh(login: Login, request: AuthRequest, stored: Stored
   if (openid && claimsOf(renewed.idToken)?.sub !== claimsOf(stored.session.idToken)?.sub)
     throw failure('ERR_OIDC_TOKEN_INVALID', 'the refreshed id token belongs to another user');
   // The old id token is bound to the old access token, so only this process knows that the new one is valid.
-  if (openid && response.id_token === undefined) good.accept(renewed);
+  if (openid && response.id_token === undefined) verifiedTokens.accept(renewed);
   return renewed;
 }

@@ -4,7 +4,7 @@ import { codeOf, failure } from '../error-codes.ts';
 import type { Login } from '../login/login.ts';
 import { LOGOUT_TOKEN_SECONDS } from '../provider/verify.ts';
 import { cookieHeaders } from '../login/page.ts';
-import { forgetRounds } from '../login/rounds.ts';
+import { forgetLogins } from '../login/rounds.ts';
 import { claimsOf, indexKeys } from '../session/session.ts';
 import { isFromOtherSite } from './logout.ts';
 
@@ -45,7 +45,7 @@ async function frontChannel(login: Login, request: AuthRequest): Promise<AuthDen
   await login.endRenewals(stored.session);
   await login.storage.removeAgain?.(stored);
   if (isNamed) await login.storage.removeAll?.(indexKeys({ iss: iss[0]!, sid: sid[0]! }));
-  return respond(200, 'front channel logout', cookieHeaders([...cookies, forgetRounds(login.settings)]));
+  return respond(200, 'front channel logout', cookieHeaders([...cookies, forgetLogins(login.settings)]));
 }
 
 /** Returns true if a page of the provider caused the request: no other page can send this `Referer`. */

@@ -5,7 +5,7 @@ import { beginSwitch } from '../login/begin.ts';
 import { cannotFollowLogin } from '../login/error-response.ts';
 import { cookieHeaders, page, redirectTo } from '../login/page.ts';
 import type { Login } from '../login/login.ts';
-import { forgetRounds } from '../login/rounds.ts';
+import { forgetLogins } from '../login/rounds.ts';
 import type { StoredSession, Session } from '../session/session.ts';
 
 /** Servers reject longer URLs; a form replaces them. */
@@ -30,7 +30,7 @@ export async function logout(login: Login, request: AuthRequest): Promise<AuthDe
   // A session under another value of the cookie would log the user in again.
   for (const other of others) await login.storage.remove(request, other);
   for (const each of sessions) await revoke(login, request, await newestOf(login, each));
-  const all = [...cookies, forgetRounds(login.settings)];
+  const all = [...cookies, forgetLogins(login.settings)];
   if (newLogin) return { ...newLogin, headers: [...(newLogin.headers ?? []), ...cookieHeaders(all)] };
   return (await endAtProvider(login, stored, all)) ?? redirectTo(login.settings.afterLogoutUrl, all, 'logged out');
 }

@@ -179,7 +179,7 @@ export function createCookieStorage(options: CookieStorageOptions): SessionStora
   }
 
   return {
-    inBrowser: true,
+    cannotLock: true,
     load: (request) => preferred(sessionsOf(request), options.now()),
     loadAll: (request) => allOf(sessionsOf(request)),
     create: async (request, session) => write(request, session, randomToken().slice(0, LOGIN_LENGTH)),

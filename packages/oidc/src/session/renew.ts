@@ -11,13 +11,13 @@ export type Renewed = { readonly session: Session; readonly cookies: readonly st
 interface Flight {
   readonly session: Promise<Session | undefined>;
   /** False if it returns the unchanged session when another process is renewing it. */
-  readonly waits: boolean;
+  readonly holdsLock: boolean;
 }
 
 /** State of renewals. It outlives reloads. */
 export interface RenewalMemory {
   /** By refresh token, as all maps except `unsaved`. */
-  readonly flights: Map<string, Flight>;
+  readonly renewalsInProgress: Map<string, Flight>;
   /** Renewed sessions: requests with the previous tokens may still arrive. */
   readonly recent: ExpiringMap<Session>;
   /** Renewals that failed a moment ago. */
@@ -36,7 +36,7 @@ export interface RenewalMemory {
 /** Creates a {@link RenewalMemory} on a clock in milliseconds. */
 export function createRenewalMemory(now: () => number): RenewalMemory {
   return {
-    flights: new Map(),
+    renewalsInProgress: new Map(),
     recent: createExpiringMap({ max: 1000, ttlMs: RECENT_MS, now }),
     failed: createExpiringMap({ max: 10_000, ttlMs: FAILED_MS, now }),
     unsaved: createExpiringMap({ max: 1000, ttlMs: UNSAVED_MS, now }),
@@ -98,7 +98,7 @@ export function createRenewal(
       const latest = await storage.reload?.(current);
       if (latest && latest.session.refreshToken !== session.refreshToken) return { session: latest.session };
       // With tokens in the browser, the browser may have the new session.
-      if (storage.inBrowser) throw error;
+      if (storage.cannotLock) throw error;
       options.log.info({ requestId: request.requestId }, 'refresh token no longer valid, login required');
       await storage.remove(request, current);
       return {};
@@ -108,7 +108,7 @@ export function createRenewal(
   /** The old tokens are used up, so the new ones are used even if they cannot be stored. */
   async function save(request: AuthRequest, stored: StoredSession, session: Session): Promise<void> {
     memory.recent.set(digest(stored.session.refreshToken!), session);
-    if (storage.inBrowser && session.idToken !== undefined && session.idEndsAt === undefined)
+    if (storage.cannotLock && session.idToken !== undefined && session.idEndsAt === undefined)
       memory.withoutIdToken.set(digest(session.refreshToken!), session);
     await storage.update(request, stored, session).catch((err: unknown) => {
       memory.unsaved.set(stored.id, session);
@@ -123,18 +123,18 @@ export function createRenewal(
 
   async function flightOf(request: AuthRequest, stored: StoredSession, ended: boolean): Promise<Session | undefined> {
     const key = digest(stored.session.refreshToken!);
-    for (let known = memory.flights.get(key); known; known = memory.flights.get(key)) {
+    for (let known = memory.renewalsInProgress.get(key); known; known = memory.renewalsInProgress.get(key)) {
       if (!ended) return stored.session;
       const session = await known.session;
-      if (known.waits || !session || !hasEnded(session, now())) return session;
+      if (known.holdsLock || !session || !hasEnded(session, now())) return session;
     }
     const session = renewStored(request, stored, ended ? LOCK_WAIT_MS : 0)
       .catch((error: Error) => {
         memory.failed.set(key, error);
         throw error;
       })
-      .finally(() => memory.flights.delete(key));
-    memory.flights.set(key, { session, waits: ended });
+      .finally(() => memory.renewalsInProgress.delete(key));
+    memory.renewalsInProgress.set(key, { session, holdsLock: ended });
     return session;
   }
 
@@ -169,7 +169,7 @@ export function createRenewal(
   /** Returns the session with expiry times that this process knows and the browser does not. */
   function timed(stored: StoredSession): StoredSession {
     const { refreshToken } = stored.session;
-    if (!storage.inBrowser || refreshToken === undefined || !endsSoon(stored.session, now(), options.bufferMs))
+    if (!storage.cannotLock || refreshToken === undefined || !endsSoon(stored.session, now(), options.bufferMs))
       return stored;
     const known = memory.withoutIdToken.get(digest(refreshToken));
     return known && known.idToken === stored.session.idToken ? { ...stored, session: known } : stored;
@@ -189,7 +189,7 @@ export function createRenewal(
     const isServed = current === session && !ended;
     if (!current || (!isServed && hasEnded(current, now()))) return undefined;
     // With tokens in the browser, every renewed request sends it the new ones.
-    const isSent = current !== session && storage.inBrowser;
+    const isSent = current !== session && storage.cannotLock;
     try {
       return { session: current, cookies: isSent ? await storage.update(request, stored, current) : [] };
     } catch (error) {
@@ -207,7 +207,7 @@ export async function endRenewals(memory: RenewalMemory, session: Session): Prom
   if (session.refreshToken === undefined) return session;
   const key = digest(session.refreshToken);
   memory.ended.set(key, true);
-  const renewed = await memory.flights.get(key)?.session.catch(() => undefined);
+  const renewed = await memory.renewalsInProgress.get(key)?.session.catch(() => undefined);
   return renewed ?? memory.recent.get(key) ?? session;
 }
 

@@ -67,7 +67,7 @@ export function createRequestStorage(id: string, now: () => number): SessionStor
   }
 
   return {
-    inBrowser: true,
+    cannotLock: true,
     load,
     async loadAll(request) {
       const stored = await load(request);

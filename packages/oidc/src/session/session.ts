@@ -32,7 +32,7 @@ export interface Predecessor {
 /** Stores sessions. Methods return `Set-Cookie` values; none of them responds to a request. */
 export interface SessionStorage {
   /** True if the browser holds the tokens, so that renewed ones must be sent to it. */
-  readonly inBrowser: boolean;
+  readonly cannotLock: boolean;
   /** Throws `ERR_OIDC_STORE_UNAVAILABLE`. */
   load(request: AuthRequest): Promise<StoredSession | undefined>;
   /** Returns all sessions of a browser: those under each value of its cookies. Throws `ERR_OIDC_STORE_UNAVAILABLE`. */

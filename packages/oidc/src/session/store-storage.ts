@@ -124,7 +124,7 @@ export function createStoreStorage(options: StoreStorageOptions): SessionStorage
   }
 
   return {
-    inBrowser: false,
+    cannotLock: false,
     load: (request) => preferred(sessionsOf(request), options.now()),
     loadAll: (request) => allOf(sessionsOf(request)),
     reload: (stored) => fetchSession((stored as HandleSession).handle),

@@ -10,7 +10,7 @@ describe('beginning a login', () => {
   /** Begins a login in a browser with these cookies, and returns those that it sets and deletes. */
   function begin(id: string, cookies: readonly string[], now = 1_800_000_000_000): readonly string[] {
     const request = { headers: () => ['cookie', cookies.join('; ')] as readonly string[] } as AuthRequest;
-    return beginAttempt(request, settings(id), { target: '/', round: 0, now }).cookies;
+    return beginAttempt(request, settings(id), { target: '/', consecutiveLogins: 0, now }).cookies;
   }
 
   it('forgets the oldest of too many of this login, and none of another on the same host', () => {

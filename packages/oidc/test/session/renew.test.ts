@@ -19,7 +19,7 @@ function renewalWith({
   const now = (): number => clock.now;
   const limits = { max: 100, ttlMs: 30_000, now };
   const memory: RenewalMemory = {
-    flights: new Map(),
+    renewalsInProgress: new Map(),
     recent: createExpiringMap(limits),
     failed: createExpiringMap(limits),
     unsaved: createExpiringMap(limits),
@@ -27,7 +27,7 @@ function renewalWith({
     ended: createExpiringMap(limits),
   };
   const storage: SessionStorage = {
-    inBrowser: true,
+    cannotLock: true,
     load: async () => undefined,
     loadAll: async () => [],
     create: async () => [],
@@ -55,7 +55,7 @@ describe('a renewal', () => {
       const { clock, renew } = renewalWith({
         refresh: () => Promise.reject(failure('ERR_OIDC_GRANT_REFUSED')),
         server: {
-          inBrowser: false,
+          cannotLock: false,
           reload: async () => latest,
           remove: async (_request, each) => {
             removed.push(each);
@@ -73,7 +73,7 @@ describe('a renewal', () => {
     const { clock, renew } = renewalWith({
       refresh: () => Promise.reject(failure('ERR_OIDC_GRANT_REFUSED')),
       server: {
-        inBrowser: false,
+        cannotLock: false,
         reload: () => Promise.reject(failure('ERR_OIDC_STORE_UNAVAILABLE')),
         remove: () => expect.fail('removed'),
       },

@@ -14,7 +14,7 @@ import { routeNamesOf } from '../descriptor/level-names.ts';
 import { rateLimitError } from '../error-codes.ts';
 import type { Decision, Domain, Limiter, PreparedCheck } from '../limiter.ts';
 import { compileRules } from '../rules/compile-rules.ts';
-import { familiesAt, type Family, type LimitStage } from './families.ts';
+import { optionSetsAt, type LimitOptionSet, type LimitStage } from './limit-option-sets.ts';
 import type { LimitBlock } from './limit-block.ts';
 import { settingsRules, type LimiterOf } from './limiter-source.ts';
 
@@ -48,20 +48,20 @@ export interface LimitPlace {
 export function compileLimits(block: LimitBlock, place: LimitPlace): StageLimits {
   const { stage, scope } = place;
   const unstaged = scope?.settings.ratelimitServer?.rateLimitBeforeAuth ? 'rateLimitEarly' : 'rateLimit';
-  const families = familiesAt(block, stage, unstaged);
+  const optionSets = optionSetsAt(block, stage, unstaged);
   const checks = [
     ...(stage === unstaged ? basicChecks(block, place) : []),
-    ...configChecks(block, families, place),
-    ...customChecks(families, place),
+    ...configChecks(block, optionSets, place),
+    ...customChecks(optionSets, place),
   ];
   return {
     checks,
-    slots: families.flatMap(({ concurrency }) =>
+    slots: optionSets.flatMap(({ concurrency }) =>
       concurrency.map(({ level, option, limits }) =>
         compileConcurrency(limits, `${scopeName(block, scope, level)}.${option}`, warnOf(place)),
       ),
     ),
-    retryAfter: families.every(({ retryAfter }) => retryAfter),
+    retryAfter: optionSets.every(({ retryAfter }) => retryAfter),
   };
 }
 
@@ -105,8 +105,10 @@ export function callLimiter(
   }
 }
 
-function configChecks(block: LimitBlock, families: readonly Family[], place: LimitPlace): LimitCheck[] {
-  const refs = new Set(families.flatMap(({ refs: each }) => each.map(({ namespace, name }) => `${namespace}.${name}`)));
+function configChecks(block: LimitBlock, optionSets: readonly LimitOptionSet[], place: LimitPlace): LimitCheck[] {
+  const refs = new Set(
+    optionSets.flatMap(({ refs: each }) => each.map(({ namespace, name }) => `${namespace}.${name}`)),
+  );
   if (refs.size === 0) return [];
   const known = new Map(
     place.scope?.virtualHost.rateLimitConfigs.map(({ ref, spec }) => [`${ref.namespace}.${ref.name}`, spec]),
@@ -137,8 +139,8 @@ function missingConfig(resource: string, { routeOptions }: LimitBlock, { scope }
   throw rateLimitError('ERR_RATE_LIMIT_RULES', `RateLimitConfig ${resource} does not exist`);
 }
 
-function customChecks(families: readonly Family[], place: LimitPlace): LimitCheck[] {
-  const rateLimits = families.flatMap(({ rateLimits: each }) => each);
+function customChecks(optionSets: readonly LimitOptionSet[], place: LimitPlace): LimitCheck[] {
+  const rateLimits = optionSets.flatMap(({ rateLimits: each }) => each);
   if (rateLimits.length === 0) return [];
   const limiter = place.limiterOf('custom', settingsRules(place.scope?.settings.ratelimit));
   return bothKinds((isByComplexity) => {

@@ -15,7 +15,7 @@ import type { Decision } from '../limiter.ts';
 import { localRateLimitConcern } from '../local/local-rate-limit.ts';
 import { rateLimitError } from '../error-codes.ts';
 import { createInFlight } from '../store/in-flight.ts';
-import type { LimitStage } from './families.ts';
+import type { LimitStage } from './limit-option-sets.ts';
 import { releaseAtEnd } from './in-flight-limit.ts';
 import { pickLimits, type LimitBlock } from './limit-block.ts';
 import { callLimiter, compileLimits, type LimitCheck } from './limit-checks.ts';

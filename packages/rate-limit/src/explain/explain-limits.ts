@@ -9,7 +9,7 @@ import {
   type Scope,
 } from '@edge-gateway/core';
 import type { RateLimitActions } from '@edge-gateway/core/schema';
-import { familiesAt, type LimitStage } from '../concern/families.ts';
+import { optionSetsAt, type LimitStage } from '../concern/limit-option-sets.ts';
 import { pickLimits, type LimitBlock } from '../concern/limit-block.ts';
 import { compileLimits, type LimitCheck } from '../concern/limit-checks.ts';
 import { LimitedRequest, requestPlace } from '../concern/limited-request.ts';
@@ -103,10 +103,10 @@ interface WrittenActions {
 /** Returns the entries of `rateLimits` of a domain, tuples and sets apart. */
 function actionsOf(domain: Domain, { block, stage, scope }: Place): WrittenActions[] {
   const unstaged = scope.settings.ratelimitServer?.rateLimitBeforeAuth ? 'rateLimitEarly' : 'rateLimit';
-  const families = familiesAt(block, stage, unstaged);
+  const optionSets = optionSetsAt(block, stage, unstaged);
   if (domain === 'custom')
-    return families.flatMap(({ rateLimits }) => rateLimits.flatMap(apart)).map((actions) => ({ domain, actions }));
-  const used = new Set(families.flatMap(({ refs }) => refs.map(({ namespace, name }) => `${namespace}.${name}`)));
+    return optionSets.flatMap(({ rateLimits }) => rateLimits.flatMap(apart)).map((actions) => ({ domain, actions }));
+  const used = new Set(optionSets.flatMap(({ refs }) => refs.map(({ namespace, name }) => `${namespace}.${name}`)));
   return scope.virtualHost.rateLimitConfigs.flatMap(({ ref, spec }) => {
     const resource = `${ref.namespace}.${ref.name}`;
     if (!used.has(resource)) return [];

@@ -1,4 +1,4 @@
-import type { LimitStage } from '../concern/families.ts';
+import type { LimitStage } from '../concern/limit-option-sets.ts';
 import type { Domain } from '../limiter.ts';
 import type { Limit } from '../rules/limit.ts';
 

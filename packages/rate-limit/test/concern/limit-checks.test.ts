@@ -1,7 +1,7 @@
 import { createContext, DEFAULT_SNAPSHOT_SETTINGS, type Scope } from '@edge-gateway/core';
 import type { RateLimitLevel } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
-import type { LimitStage } from '../../src/concern/families.ts';
+import type { LimitStage } from '../../src/concern/limit-option-sets.ts';
 import { compileLimits } from '../../src/concern/limit-checks.ts';
 
 const virtualHost: Scope['virtualHost'] = {

@@ -51,7 +51,7 @@ export function decideJwt(
  * Returns the verdict on all tokens of a provider: the first failure, otherwise the first token. `undefined` as soon as
  * `verdictOf` returns it.
  */
-export function judgeAll<T>(
+export function verifyAll<T>(
   tokens: readonly string[],
   verdictOf: (text: string) => T | JwtFailure | undefined,
 ): T | JwtFailure | undefined {

@@ -14,7 +14,7 @@ import {
 import { JWT_STATUS, type JwtFailure, type Token, type TokenVerifier } from '@edge-gateway/core/jwt';
 import type { JwtProviders } from '@edge-gateway/core/schema';
 import { rbacError } from '../error-codes.ts';
-import { decideJwt, judgeAll, jwtRulesOf, type Verdict } from './decision.ts';
+import { decideJwt, verifyAll, jwtRulesOf, type Verdict } from './decision.ts';
 import { claimHeadersIn, removeClientCopies } from './claim-headers.ts';
 import { createProvider, jwtCounter, verifierOf } from './provider.ts';
 import { withoutTokens } from './token-source.ts';
@@ -62,7 +62,7 @@ function compileJwt(block: JwtProviders, context: Context): Handler | undefined 
     const judged: Pending[] = [];
     for (const { provider, verifier } of verifying) {
       const found = provider.find(req.rawHeaders, facts);
-      judged.push({ provider, verifier, found, outcome: judgeAll(found.tokens, verifier.known) });
+      judged.push({ provider, verifier, found, outcome: verifyAll(found.tokens, verifier.known) });
     }
     if (judged.every(isJudged)) return next(conclude(req, judged));
     verify(judged)
@@ -89,7 +89,7 @@ async function judge(verifier: TokenVerifier, tokens: readonly string[]): Promis
     if (typeof verdict === 'string') return verdict;
     verdicts.set(text, verdict);
   }
-  return judgeAll(tokens, (text) => verdicts.get(text)) ?? 'missing';
+  return verifyAll(tokens, (text) => verdicts.get(text)) ?? 'missing';
 }
 
 /** Records the identity and the claims of an accepted token. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { UpstreamAnswer } from '@edge-gateway/core';
+import type { UpstreamResponse } from '@edge-gateway/core';
 import { jwt } from '../../src/index.ts';
 import { createIssuer, ISSUER, NOW, serve, testContext, type Answer, type Issuer } from '../issuer.ts';
 
@@ -24,7 +24,7 @@ describe('a cached token after a long pause', () => {
     now = NOW;
     fetches = 0;
     keys = async () => issuer.keySet;
-    const callUpstream = async (): Promise<UpstreamAnswer> => {
+    const callUpstream = async (): Promise<UpstreamResponse> => {
       fetches++;
       return { status: 200, headers: {}, body: Buffer.from(await keys()) };
     };

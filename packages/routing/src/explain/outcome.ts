@@ -87,7 +87,7 @@ function explainDestination(
   const problem = prepareUpstream(outgoing, {
     destination,
     action,
-    upstream: namesHost ? ANY_HOST : hosts,
+    upstream: namesHost ? HOST_FROM_REQUEST : hosts,
     upgrade,
   });
   const { pickContext } = outgoing;
@@ -120,7 +120,7 @@ function explainDestination(
 }
 
 /** The host of a request is resolved only when it is sent. */
-const ANY_HOST = { pick: () => undefined };
+const HOST_FROM_REQUEST = { pick: () => undefined };
 
 /** Returns the cluster that the request would reach, which a header may name. */
 function chosenUpstream({ head }: ExplainedRequest, { dynamic, upstream }: CompiledDestination): string {

@@ -44,13 +44,13 @@ export class BodyWriter {
       this.#waitsForDrain = true;
       this.#res.on('drain', this.#onSent);
     }
-    return write(this.#res, channel.take(buffer, start, end));
+    return write(this.#res, channel.keep(buffer, start, end));
   }
 
   /** Writes the last part of the body and ends the response. */
   end(channel: Channel, buffer: Buffer, start: number, end: number): void {
     const socket = this.#directSocket();
-    if (!socket) return void this.#res.end(channel.take(buffer, start, end));
+    if (!socket) return void this.#res.end(channel.keep(buffer, start, end));
     this.#send(socket, { channel, buffer, start, end });
     this.#res.end();
   }
@@ -71,7 +71,7 @@ export class BodyWriter {
 
   #send(socket: Socket, { channel, buffer, start, end }: Received): boolean {
     const isOwned = channel.owns(buffer);
-    const chunk = isOwned ? buffer.subarray(start, end) : channel.take(buffer, start, end);
+    const chunk = isOwned ? buffer.subarray(start, end) : channel.keep(buffer, start, end);
     let isKept = !isOwned && isPooledView(chunk);
     const sent = (error?: Error | null): void => {
       if (isKept && !error) recycleView(chunk);

@@ -16,7 +16,7 @@ export class ReadBuffer {
   }
 
   /** Returns data of a buffer that was just read into, so that it can be kept: a copy, or the only view of that buffer. */
-  take(buffer: Buffer, start: number, end: number): Buffer {
+  keep(buffer: Buffer, start: number, end: number): Buffer {
     if (end - start >= LARGE && buffer === this.#current) {
       this.#current = acquireBuffer();
       if (buffer !== SHARED) return buffer.subarray(start, end);

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { queueText } from './queued-text.ts';
+import { queueMessage } from './queued-messages.ts';
 import type { BodySink, RequestBody } from './request-body.ts';
 import { free, freeWhenSent } from './spare-buffers.ts';
 import { trailerLines } from './trailers.ts';
@@ -97,8 +97,8 @@ const flush = (writer: RequestWriter): void => writer.flush();
 
 /** Writes a request with a buffered body, if any. */
 export function writeBuffered(socket: Socket, head: string, body: Buffer | undefined): void {
-  if (body === undefined || body.length === 0) return queueText(socket, head);
-  if (body.length <= SMALL_BODY) return queueText(socket, head, { buffer: body, start: 0, end: body.length });
+  if (body === undefined || body.length === 0) return queueMessage(socket, head);
+  if (body.length <= SMALL_BODY) return queueMessage(socket, head, { buffer: body, start: 0, end: body.length });
   socket.cork();
   socket.write(head, 'latin1');
   socket.write(body);

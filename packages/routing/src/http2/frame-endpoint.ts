@@ -103,7 +103,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
     if (stream !== this.#joined?.stream) this.#passJoined(false);
     stream?.onDataFrame(bytes);
     this.dataReceived(bytes, stream);
-    if (bytes === 0) this.countUseless();
+    if (bytes === 0) this.countControlFrame();
   }
 
   onData(buffer: Buffer, start: number, end: number, isLast: boolean): void {
@@ -123,7 +123,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
   }
 
   onPadding(bytes: number): void {
-    this.countUseless();
+    this.countControlFrame();
     this.dataDropped(bytes, this.#dataStream);
   }
 
@@ -154,7 +154,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
       case frames.PRIORITY:
         return this.#onPriority(frame);
       default:
-        return this.countUseless();
+        return this.countControlFrame();
     }
   }
 
@@ -223,7 +223,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
   /** The connection ended; its streams know. */
   protected abstract onEnd(error: Error | undefined): void;
   /** Returns received data so that it can be kept. */
-  protected abstract take(buffer: Buffer, start: number, end: number): Buffer;
+  protected abstract keep(buffer: Buffer, start: number, end: number): Buffer;
   /** `bytes` of a `DATA` frame count for the window of the connection. */
   protected abstract dataReceived(bytes: number, stream: Stream | undefined): void;
   /** The stream of this data, or of this padding, does not read it. */
@@ -288,7 +288,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
     this.#received = 0;
   }
 
-  protected countUseless(): void {
+  protected countControlFrame(): void {
     if (++this.#useless <= MAX_USELESS_FRAMES) return;
     const now = performance.now();
     if (now - this.#uselessSince < USELESS_PERIOD_MS)
@@ -310,7 +310,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
     this.onEnd(error);
   }
 
-  readonly #take = (buffer: Buffer, start: number, end: number): Buffer => this.take(buffer, start, end);
+  readonly #keep = (buffer: Buffer, start: number, end: number): Buffer => this.keep(buffer, start, end);
 
   #passLater(joined: JoinedData<Stream>): void {
     joined.keep();
@@ -343,7 +343,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
     if (stream.closed) {
       joined.drop();
       this.dataDropped(length);
-    } else stream.onData(length === 0 ? undefined : joined.take(this.#take), isLast);
+    } else stream.onData(length === 0 ? undefined : joined.read(this.#keep), isLast);
   }
 
   #checkFirst(type: number): void {
@@ -355,7 +355,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
     checkLength(frame, 4);
     const stream = this.streamOf(frame.id, frame.type);
     if (stream) stream.onReset(frame.buffer.readUInt32BE(frame.start));
-    else this.countUseless();
+    else this.countControlFrame();
   }
 
   #onSettings(frame: ReceivedFrame): void {
@@ -365,9 +365,9 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
     if ((frame.flags & frames.ACK) !== 0) {
       if (isFirst) throw connectionError('PROTOCOL_ERROR', 'the connection does not begin with settings');
       checkLength(frame, 0);
-      return this.countUseless();
+      return this.countControlFrame();
     }
-    this.countUseless();
+    this.countControlFrame();
     const before = this.settings.initialWindow;
     this.settings.read(frame);
     const change = this.settings.initialWindow - before;
@@ -379,7 +379,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
   #onPing(frame: ReceivedFrame): void {
     if (frame.id !== 0) throw connectionError('PROTOCOL_ERROR', 'a ping belongs to a stream');
     checkLength(frame, 8);
-    this.countUseless();
+    this.countControlFrame();
     if ((frame.flags & frames.ACK) !== 0) return this.onPong();
     const payload = frame.buffer.toString('latin1', frame.start, frame.end);
     this.writer.acknowledge(frameHead(8, frames.PING, frames.ACK, 0) + payload);
@@ -388,7 +388,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
   #onGoaway({ id, buffer, start, end }: ReceivedFrame): void {
     if (id !== 0) throw connectionError('PROTOCOL_ERROR', 'GOAWAY belongs to a stream');
     if (end - start < 8) throw connectionError('FRAME_SIZE_ERROR', 'GOAWAY is too short');
-    this.countUseless();
+    this.countControlFrame();
     this.onGoaway(buffer.readUInt32BE(start + 4), buffer.readUInt32BE(start) & 0x7fffffff);
   }
 
@@ -397,12 +397,12 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
     checkLength(frame, 5);
     if ((frame.buffer.readUInt32BE(frame.start) & 0x7fffffff) === frame.id)
       throw connectionError('PROTOCOL_ERROR', 'a stream depends on itself');
-    this.countUseless();
+    this.countControlFrame();
   }
 
   #onWindowUpdate(frame: ReceivedFrame): void {
     checkLength(frame, 4);
-    this.countUseless();
+    this.countControlFrame();
     const bytes = frame.buffer.readUInt32BE(frame.start) & 0x7fffffff;
     if (frame.id !== 0) return this.streamOf(frame.id, frame.type)?.onWindowUpdate(bytes);
     if (bytes === 0) throw connectionError('PROTOCOL_ERROR', 'a window update is empty');

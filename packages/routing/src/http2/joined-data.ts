@@ -55,9 +55,9 @@ export class JoinedData<Stream> {
     this.#end = length;
   }
 
-  /** Returns the data; `take` returns what is still in the buffer that it was read into. */
-  take(take: (buffer: Buffer, start: number, end: number) => Buffer): Buffer {
-    if (!this.#isCopy) return take(this.#buffer, this.#start, this.#end);
+  /** Returns the data; `keep` returns what is still in the buffer that it was read into. */
+  read(keep: (buffer: Buffer, start: number, end: number) => Buffer): Buffer {
+    if (!this.#isCopy) return keep(this.#buffer, this.#start, this.#end);
     if (this.length >= LARGE) return this.#buffer.subarray(0, this.#end);
     // Data that waits for its reader should not need much more memory than its length.
     const copy = copyOf(this.#buffer, 0, this.#end);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Connection } from './connection.ts';
+import type { Http1ClientConnection } from './connection.ts';
 import { refusal, type Refusal } from '../check/refusal.ts';
 import { Expectation } from '../http1/expectation.ts';
 import { replacePush } from '../http1/owned-chunk.ts';
@@ -9,7 +9,11 @@ import { forbiddenTrailer } from '../http1/trailers.ts';
  * Watches a chunked body for what the parser does not check: its size, forbidden trailers, and their number.
  * `onProblem` is called at most once, before the invalid part of the body can be read from the request.
  */
-export function watchBody(connection: Connection, req: IncomingMessage, onProblem: (refused: Refusal) => void): void {
+export function watchBody(
+  connection: Http1ClientConnection,
+  req: IncomingMessage,
+  onProblem: (refused: Refusal) => void,
+): void {
   const { maxBodyBytes, maxHeaders } = connection.limits;
   let bytes = 0;
   let stopped = false;

@@ -27,7 +27,7 @@ export interface Waiting {
 }
 
 /** One client connection, from its first byte (after the handshake) to its end. */
-export class Connection {
+export class Http1ClientConnection {
   readonly socket: Socket;
   readonly limits: ListenLimits;
   /** Number of requests that were served or are being served. */
@@ -70,10 +70,10 @@ export class Connection {
 }
 
 const CONNECTION = Symbol('edge-gateway.connection');
-type Carrier = Socket & { [CONNECTION]?: Connection };
+type Carrier = Socket & { [CONNECTION]?: Http1ClientConnection };
 
-export function trackConnection(socket: Socket, limits: ListenLimits): Connection {
-  const connection = new Connection(socket, limits);
+export function trackConnection(socket: Socket, limits: ListenLimits): Http1ClientConnection {
+  const connection = new Http1ClientConnection(socket, limits);
   (socket as Carrier)[CONNECTION] = connection;
   setCloseDelay(socket, limits.closeDelayMs);
   socket.destroySoon = destroyWhenSent;
@@ -88,37 +88,41 @@ function destroyWhenSent(this: Carrier): void {
 }
 
 /** Returns the connection of a socket that belongs to a listener. */
-export const connectionOf = (socket: object): Connection | undefined => (socket as Carrier)[CONNECTION];
+export const connectionOf = (socket: object): Http1ClientConnection | undefined => (socket as Carrier)[CONNECTION];
 
 /** Returns the response to the last request that was accepted, until it has ended. */
-const lastResponse = ({ res, waiting }: Connection): ServerResponse | undefined =>
+const lastResponse = ({ res, waiting }: Http1ClientConnection): ServerResponse | undefined =>
   waiting.length === 0 ? res : (waiting.findLast((each) => each.res)?.res ?? res);
 
 /** Returns false if a request must not be served: the connection closes with an earlier response. */
-export const acceptsRequests = (connection: Connection): boolean =>
+export const acceptsRequests = (connection: Http1ClientConnection): boolean =>
   !connection.refused && !isCut(connection) && lastResponse(connection)?.shouldKeepAlive !== false;
 
 /** Returns true if what the client has sent behind the current request cannot be parsed. */
-export const isCut = ({ waiting }: Connection): boolean => waiting.length > 0 && waiting.at(-1)!.isCut === true;
+export const isCut = ({ waiting }: Http1ClientConnection): boolean =>
+  waiting.length > 0 && waiting.at(-1)!.isCut === true;
 
 /**
  * Rejects what follows the complete requests of a connection: calls `serve` after their responses, with the last request if it is
  * incomplete.
  */
-export function cutBehind({ waiting }: Connection, serve: (cut: Pick<Waiting, 'req' | 'res'>) => void): void {
+export function cutBehind(
+  { waiting }: Http1ClientConnection,
+  serve: (cut: Pick<Waiting, 'req' | 'res'>) => void,
+): void {
   const isIncomplete = waiting.at(-1)?.req?.complete === false;
   const { req, res } = (isIncomplete && waiting.pop()) || {};
   waiting.push({ req, res, isCut: true, serve: () => serve({ req, res }) });
 }
 
 /** Counts a request that is not served, and discards its body. A client that continues to send requests is disconnected. */
-export function dropRequest(connection: Connection, req: IncomingMessage): void {
+export function dropRequest(connection: Http1ClientConnection, req: IncomingMessage): void {
   req.resume();
   if (++connection.dropped > MAX_WAITING) connection.socket.destroy();
 }
 
 /** Accepts a request, which is served in its turn. */
-export function acceptRequest(connection: Connection, res: ServerResponse): void {
+export function acceptRequest(connection: Http1ClientConnection, res: ServerResponse): void {
   const { requests, limits, waiting } = connection;
   if (requests + waiting.length + 1 === limits.maxRequestsPerConnection || isFull(connection))
     connection.closing = true;
@@ -126,13 +130,13 @@ export function acceptRequest(connection: Connection, res: ServerResponse): void
 }
 
 /** Returns true if the next request is the last one that may wait. */
-function isFull({ waiting, socket }: Connection): boolean {
+function isFull({ waiting, socket }: Http1ClientConnection): boolean {
   const before = waiting[0]?.bytesRead;
   return waiting.length >= MAX_WAITING - 1 || (before !== undefined && socket.bytesRead - before > MAX_WAITING_BYTES);
 }
 
 /** Begins to serve an accepted request; the connection is not idle until its response closes. */
-export function beginRequest(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
+export function beginRequest(connection: Http1ClientConnection, req: IncomingMessage, res: ServerResponse): void {
   connection.requests++;
   connection.req = req;
   connection.res = res;
@@ -159,7 +163,7 @@ function endRequest(this: ServerResponse): void {
   else if (closes && isUnaware) closeWhenIdle(connection);
 }
 
-function serveNext({ waiting, socket }: Connection): void {
+function serveNext({ waiting, socket }: Http1ClientConnection): void {
   const next = waiting.shift();
   if (socket.writable) next?.serve();
 }
@@ -186,7 +190,7 @@ export function idleLimitOf(socket: object): number {
 }
 
 /** Returns true if no request is in progress and none has begun to arrive. */
-export const isIdle = ({ res, waiting, upgraded, isBehind, socket, idleBytes }: Connection): boolean =>
+export const isIdle = ({ res, waiting, upgraded, isBehind, socket, idleBytes }: Http1ClientConnection): boolean =>
   res === undefined && waiting.length === 0 && !upgraded && !isBehind && socket.bytesRead === idleBytes;
 
 /** How long connections stay open for a request that is about to be sent, in milliseconds. */
@@ -204,7 +208,7 @@ export interface CloseGrace {
  * if it was idle for that long. A connection that is used stays open for longer, because its next request may be on its way, and few clients repeat a request
  * that meets the end of a connection. A request that is just being sent is not lost, nor is the first one of a connection.
  */
-export function closeGracefully(connection: Connection, grace: CloseGrace): void {
+export function closeGracefully(connection: Http1ClientConnection, grace: CloseGrace): void {
   const now = performance.now();
   const { idleMs, usedMs = 0, announceMs = 0 } = grace;
   connection.closing = true;
@@ -219,7 +223,7 @@ export function closeGracefully(connection: Connection, grace: CloseGrace): void
 }
 
 /** Closes a connection that is idle now after its grace period, unless a request arrives meanwhile. */
-function closeWhenIdle(connection: Connection): void {
+function closeWhenIdle(connection: Http1ClientConnection): void {
   if (!isIdle(connection)) return;
   const { idleSince, graceMs, openUntil } = connection;
   const rest = Math.max(idleSince + graceMs, openUntil) - performance.now();
@@ -228,9 +232,9 @@ function closeWhenIdle(connection: Connection): void {
   else startTimer(closeWhenIdle, rest, connection).unref();
 }
 
-function closeIfIdle(connection: Connection): void {
+function closeIfIdle(connection: Http1ClientConnection): void {
   if (isIdle(connection)) connection.socket.destroySoon();
 }
 
 /** Returns true if the current request has not arrived completely. */
-const isReceiving = ({ req }: Connection): boolean => req !== undefined && !req.complete;
+const isReceiving = ({ req }: Http1ClientConnection): boolean => req !== undefined && !req.complete;

@@ -6,7 +6,13 @@ import { adoptProxied } from '../format/proxied.ts';
 import { Deadlines } from '../upstream/deadlines.ts';
 import { asksForWebSocket } from '../check/check-head.ts';
 import type { ClientError } from './refuse/client-error.ts';
-import { closeGracefully, connectionOf, trackConnection, type CloseGrace, type Connection } from './connection.ts';
+import {
+  closeGracefully,
+  connectionOf,
+  trackConnection,
+  type CloseGrace,
+  type Http1ClientConnection,
+} from './connection.ts';
 import type { OnConnection } from './connection-log.ts';
 import { Http2Connection } from './http2/http2-connection.ts';
 import { BodyRequest } from './http1/body-request.ts';
@@ -46,7 +52,7 @@ export const IDLE_GRACE_MS = 500;
 const USED_GRACES = 10;
 
 /** A connection of either version of HTTP. */
-type AnyConnection = Connection | Http2Connection;
+type AnyConnection = Http1ClientConnection | Http2Connection;
 
 export function createFront(parts: FrontParts) {
   const { limits, serve, stats, upgrades, webSockets, tls, readsProxyHeader, onConnection } = parts;

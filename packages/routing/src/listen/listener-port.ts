@@ -15,7 +15,7 @@ import { createHeaderReceiver, type ReceiveHeader } from './proxy-protocol/heade
 import { createProxyStats } from './proxy-protocol/proxy-stats.ts';
 import type { ProxyProtocol } from './proxy-protocol/tlv-metadata.ts';
 import type { PortSettings } from './port-settings.ts';
-import { Slot } from './slot.ts';
+import { PartServer } from './part-server.ts';
 import { compileSocketOptions } from './socket-settings.ts';
 
 /** One listener: its accepting socket, and what serves new connections. */
@@ -46,9 +46,9 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
   /** Of a listener with several parts, for all connections together. */
   const commonLimits = limitsOf({ httpOptions: {} }, parts.limits);
   /** By name of the part. */
-  let slots: ReadonlyMap<string, Slot> = new Map();
+  let partServers: ReadonlyMap<string, PartServer> = new Map();
   /** Slots of removed parts with open connections. */
-  const retired = new Set<Slot>();
+  const retired = new Set<PartServer>();
   let settings: PortSettings = { readsProxyHeader: false, onConnection: undefined };
   let version: Pick<Listener, 'parts' | 'options' | 'useProxyProto'> | undefined;
   /** Missing if connections have no PROXY header. */
@@ -84,21 +84,23 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
   function updateSlots(listener: Listener): readonly string[] {
     const only = { name, match: ANY_CONNECTION, http: listener };
     const wanted: readonly ListenerPart[] = listener.parts ?? [only];
-    const before = slots;
-    slots = new Map(wanted.map((part) => [part.name, slotOf(part, before.get(part.name), wanted[0] !== only)]));
-    for (const slot of retired) if (!slot.hasConnections) retired.delete(slot);
-    for (const [key, slot] of before) if (slots.get(key) !== slot) retire(slot);
-    return wanted.flatMap((part) => slots.get(part.name)!.update(part, settings));
+    const before = partServers;
+    partServers = new Map(
+      wanted.map((part) => [part.name, partServerOf(part, before.get(part.name), wanted[0] !== only)]),
+    );
+    for (const partServer of retired) if (!partServer.hasConnections) retired.delete(partServer);
+    for (const [key, partServer] of before) if (partServers.get(key) !== partServer) retire(partServer);
+    return wanted.flatMap((part) => partServers.get(part.name)!.update(part, settings));
   }
 
-  function slotOf(part: ListenerPart, before: Slot | undefined, hasOwnLimit: boolean): Slot {
+  function partServerOf(part: ListenerPart, before: PartServer | undefined, hasOwnLimit: boolean): PartServer {
     if (before?.hasOwnLimit === hasOwnLimit && before.servesHttp === (part.http !== undefined)) return before;
-    return new Slot(part, { ...parts, listener: name, stats: stats!, hasOwnLimit });
+    return new PartServer(part, { ...parts, listener: name, stats: stats!, hasOwnLimit });
   }
 
-  function retire(slot: Slot): void {
-    slot.retire();
-    retired.add(slot);
+  function retire(partServer: PartServer): void {
+    partServer.retire();
+    retired.add(partServer);
   }
 
   function receiverOf(proxyProtocol: ProxyProtocol): ReceiveHeader {
@@ -121,7 +123,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
       stats: createInspectorStats(context.metrics),
       firstBytes,
       timeoutMs: firstBytesMs(),
-      onChosen: (socket, part) => serveBy(slots.get(part.name), socket),
+      onChosen: (socket, part) => serveBy(partServers.get(part.name), socket),
       onRejected(socket, reason) {
         if (reason === undefined) stats!.noMatch.value++;
         settings.onConnection?.(socket)(reason === undefined ? 'filter_chain_not_found' : `tls_error: ${reason}`);
@@ -130,17 +132,17 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
   }
 
   function firstBytesMs(): number {
-    return slots.values().next().value?.limits.headTimeoutMs || DEFAULT_LIMITS.headTimeoutMs;
+    return partServers.values().next().value?.limits.headTimeoutMs || DEFAULT_LIMITS.headTimeoutMs;
   }
 
   function choosePart(socket: Socket): void {
     if (receivePart) receivePart(socket);
-    else serveBy(slots.get(name), socket);
+    else serveBy(partServers.get(name), socket);
   }
 
   /** A part may be removed while a connection waits for it. */
-  function serveBy(slot: Slot | undefined, socket: Socket): void {
-    if (slot?.servable) slot.accept(socket);
+  function serveBy(partServer: PartServer | undefined, socket: Socket): void {
+    if (partServer?.servable) partServer.accept(socket);
     else socket.destroy();
   }
 
@@ -166,7 +168,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
 
   /** The limits of all connections: those of the only part, or the defaults. */
   function limits(): ListenLimits {
-    return slots.get(name)?.limits ?? commonLimits;
+    return partServers.get(name)?.limits ?? commonLimits;
   }
 
   /** Starts listening, if it does not yet. Rejects with `ERR_ROUTING_LISTEN`. */
@@ -198,7 +200,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     },
     /** False for a TLS listener that never had a certificate. */
     get servable(): boolean {
-      return [...slots.values()].some((slot) => slot.servable);
+      return [...partServers.values()].some((partServer) => partServer.servable);
     },
     /** Time in milliseconds for its requests to finish when it is removed. */
     get drainTimeoutMs(): number {
@@ -208,25 +210,25 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     open,
     /** Applies the newest secret of session tickets to new connections. */
     renewTickets(): void {
-      for (const slot of slots.values()) slot.renewTickets();
+      for (const partServer of partServers.values()) partServer.renewTickets();
     },
     /** Stops accepting. Connections that the system has established, but that are not accepted yet, are reset. */
     stop,
     /** Stops accepting, lets requests finish, and ends the remaining ones after the limit. */
     async drain(limitMs: number): Promise<void> {
       const graceMs = Math.min(IDLE_GRACE_MS, limitMs / 4);
-      for (const slot of [...slots.values(), ...retired]) slot.drain(graceMs);
+      for (const partServer of [...partServers.values(), ...retired]) partServer.drain(graceMs);
       await acceptor?.acceptQueued();
       stop();
       firstBytes.expire(graceMs);
       await emptied(sockets, limitMs);
       for (const socket of sockets) socket.destroy();
-      for (const slot of slots.values()) slot.retire();
+      for (const partServer of partServers.values()) partServer.retire();
     },
     close(): void {
       stop();
       for (const socket of sockets) socket.destroy();
-      for (const slot of slots.values()) slot.retire();
+      for (const partServer of partServers.values()) partServer.retire();
     },
   };
 }

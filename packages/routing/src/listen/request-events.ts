@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { forPeople, signsOf, type Context, type Handler } from '@edge-gateway/core';
+import { renderForBrowser, signsOf, type Context, type Handler } from '@edge-gateway/core';
 import { continueWhenRead, watchBody } from './body-watch.ts';
 import { parseAbsoluteTarget } from '../http1/authority.ts';
 import { SERVER_OPTIONS, isTunnelRequest, checkHead, isServerWide, tunnelHead } from '../check/check-head.ts';
@@ -20,7 +20,7 @@ import {
   cutBehind,
   dropRequest,
   isCut,
-  type Connection,
+  type Http1ClientConnection,
 } from './connection.ts';
 import { refusal, type Refusal } from '../check/refusal.ts';
 import { writeProperCase, type HeaderCase } from '../http1/header-case.ts';
@@ -62,7 +62,7 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
     memory.isScarce ? refusal('ERR_ROUTING_OVERLOADED', RETRY) : checkHead(req, { limits, isUpgrade, checkConnection });
 
   /** The version of a connection is known with its first request. */
-  function countHttp1({ requests }: Connection): void {
+  function countHttp1({ requests }: Http1ClientConnection): void {
     if (requests === 0) stats.http1Total.value++;
     stats.http1Requests.value++;
   }
@@ -86,13 +86,18 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
     });
   }
 
-  function start(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
+  function start(connection: Http1ClientConnection, req: IncomingMessage, res: ServerResponse): void {
     countHttp1(connection);
     beginRequest(connection, req, res);
     if (headerCase === 'proper') writeProperCase(res);
   }
 
-  function begin(connection: Connection, req: IncomingMessage, res: ServerResponse, parts: AcceptedParts): void {
+  function begin(
+    connection: Http1ClientConnection,
+    req: IncomingMessage,
+    res: ServerResponse,
+    parts: AcceptedParts,
+  ): void {
     const { prepare, body } = parts;
     start(connection, req, res);
     const refused = check(req, connection) ?? body?.problem;
@@ -103,7 +108,7 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
   }
 
   /** Serves a request that was parsed as strictly as {@link checkHead} does. */
-  function takePlain(req: IncomingMessage, res: ServerResponse, connection: Connection): void {
+  function takePlain(req: IncomingMessage, res: ServerResponse, connection: Http1ClientConnection): void {
     acceptRequest(connection, res);
     start(connection, req, res);
     const refused = memory.isScarce ? refusal('ERR_ROUTING_OVERLOADED', RETRY) : checkConnection?.(req);
@@ -113,7 +118,12 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
   }
 
   /** The handler starts after the bytes received with the head are parsed, so that an error in them is detected first. */
-  function chunked(connection: Connection, req: IncomingMessage, res: ServerResponse, body: WatchedBody): void {
+  function chunked(
+    connection: Http1ClientConnection,
+    req: IncomingMessage,
+    res: ServerResponse,
+    body: WatchedBody,
+  ): void {
     body.report = (refused) => refuse.request(connection, res, refused);
     setImmediate(() => {
       if (connection.refused || connection.socket.destroyed) return;
@@ -122,7 +132,7 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
     });
   }
 
-  function hand(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
+  function hand(connection: Http1ClientConnection, req: IncomingMessage, res: ServerResponse): void {
     if (isServerWide(req)) {
       refuse.responded(connection, SERVER_OPTIONS.status);
       res.writeHead(SERVER_OPTIONS.status, SERVER_OPTIONS.headers).end();
@@ -154,7 +164,7 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
       if (req.method === 'CONNECT') return tunnel(exchange);
       const refused = checkSyntax(req) ?? head.problem ?? check(req, exchange);
       if (refused) return refuse.stream(exchange, refused);
-      req.frame();
+      req.markChunked();
       if (req.headers.expect !== undefined) continueWhenRead(req, res);
       if (isServerWide(req)) {
         refuse.responded(exchange, SERVER_OPTIONS.status);
@@ -209,7 +219,7 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
   };
 
   /** Serves a request that takes over its socket, after the responses to earlier requests of the connection. */
-  function takeSocket(socket: Duplex, serve: (connection: Connection) => void): void {
+  function takeSocket(socket: Duplex, serve: (connection: Http1ClientConnection) => void): void {
     socket.on('error', () => socket.destroy());
     const connection = connectionOf(socket);
     if (!connection) return void socket.destroy();
@@ -254,7 +264,7 @@ interface WatchedBody {
 }
 
 /** Watches the body of a request, also before its turn. */
-function watchChunks(connection: Connection, req: IncomingMessage): WatchedBody {
+function watchChunks(connection: Http1ClientConnection, req: IncomingMessage): WatchedBody {
   const body: WatchedBody = {};
   watchBody(connection, req, (problem) => {
     if (body.report) body.report(problem);
@@ -264,7 +274,7 @@ function watchChunks(connection: Connection, req: IncomingMessage): WatchedBody 
 }
 
 /** Converts an absolute-form target to origin form, and adds the default host to an HTTP/1.0 request without one. */
-function canonicalHead(req: IncomingMessage, { limits }: Connection): IncomingMessage {
+function canonicalHead(req: IncomingMessage, { limits }: Http1ClientConnection): IncomingMessage {
   if (isTunnelRequest(req)) return tunnelHead(req);
   const target = req.url ?? '/';
   if (!target.startsWith('/')) req.url = parseAbsoluteTarget(target)?.path ?? '/';
@@ -298,7 +308,7 @@ function createRunHandler(handler: Handler, context: Context) {
 
   function respond({ req, res }: Exchange, reply: LocalReply, requestId: string): void {
     const { pages, jsonErrors } = context;
-    sendReply({ req, res }, forPeople(reply, { request: signsOf(req), requestId, pages, jsonErrors }));
+    sendReply({ req, res }, renderForBrowser(reply, { request: signsOf(req), requestId, pages, jsonErrors }));
   }
 
   return (req: IncomingMessage, res: ServerResponse): void => {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { linger } from '@edge-gateway/core';
-import type { Connection } from './connection.ts';
+import type { Http1ClientConnection } from './connection.ts';
 
 /** Node calls it when the size of unsent data changes; it resumes the writer of the response if the socket has drained. */
 type Writing = ServerResponse & { _onPendingData(bytes: number): void };
@@ -12,7 +12,7 @@ type Writing = ServerResponse & { _onPendingData(bytes: number): void };
  * For an upgrade Node removes its listeners from the socket. Until then this function does their work for the earlier responses:
  * `onTimeout` is called when the connection was idle for too long.
  */
-export function inTurn(connection: Connection, onTimeout: () => void, serve: () => void): void {
+export function inTurn(connection: Http1ClientConnection, onTimeout: () => void, serve: () => void): void {
   const { socket, waiting } = connection;
   if (!connection.res && waiting.length === 0) return serve();
   const { destroySoon } = socket;

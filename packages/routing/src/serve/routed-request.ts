@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import {
-  forPeople,
+  renderForBrowser,
   GatewayError,
   releaseSocket,
   signsOf,
@@ -66,7 +66,7 @@ export interface RequestEnvironment {
   /** False while load balancers in front should send no new requests. */
   readonly isHealthy: () => boolean;
   /** Keeps the current upstreams until the returned function is called. */
-  readonly hold: () => () => void;
+  readonly pinUpstreams: () => () => void;
   /** Those that are closed when their listener drains. */
   readonly webSockets: OpenWebSockets;
   /** Records single requests; `undefined` if nobody can ask for it. */
@@ -199,7 +199,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     return this.facts?.metadata ?? proxiedOf(this.req.socket)?.metadata ?? NO_METADATA;
   }
 
-  take({ head, host, entry }: RouteDecision): void {
+  adopt({ head, host, entry }: RouteDecision): void {
     this.head = head;
     this.route.host = host?.value;
     this.route.entry = entry;
@@ -239,8 +239,8 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   }
 
   /** Keeps its upstream open while concerns run. */
-  hold(): void {
-    this.#release = this.environment.hold();
+  pinUpstreams(): void {
+    this.#release = this.environment.pinUpstreams();
   }
 
   /** Releases the upstream, which counts the request now, or will not receive it. */
@@ -342,7 +342,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     const { req, facts, environment, listener } = this;
     const { jsonErrors } = listener.written;
     const { requestId } = this.head;
-    return forPeople(written, { request: signsOf(req), requestId, pages: environment.pages, jsonErrors, facts });
+    return renderForBrowser(written, { request: signsOf(req), requestId, pages: environment.pages, jsonErrors, facts });
   }
 
   /** Passes the response through the filters of these handlers. */

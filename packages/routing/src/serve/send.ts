@@ -37,7 +37,7 @@ export interface SendTarget {
 export function sendUpstream(request: RoutedRequest, target: SendTarget): void {
   const upstream = prepare(request, target, undefined);
   if (!upstream) return;
-  if (upstream === ANY_HOST) sendToNamedHost(request, target);
+  if (upstream === HOST_FROM_REQUEST) sendToNamedHost(request, target);
   else pass(request, upstream as Upstream);
 }
 
@@ -78,7 +78,8 @@ export function sendUpgrade(request: RoutedRequest, target: SendTarget, { socket
   const upgrade = { socket, head };
   const upstream = prepare(request, target, kind);
   if (!upstream) return;
-  if (upstream === ANY_HOST) sendToHost(request, target.proxies, (host) => passUpgrade(request, host, upgrade));
+  if (upstream === HOST_FROM_REQUEST)
+    sendToHost(request, target.proxies, (host) => passUpgrade(request, host, upgrade));
   else passUpgrade(request, upstream as Upstream, upgrade);
 }
 
@@ -194,7 +195,7 @@ function isGone(request: RoutedRequest): boolean {
 }
 
 /** The host of a request is known only when its name is resolved. */
-const ANY_HOST: EndpointPicker = { pick: () => undefined };
+const HOST_FROM_REQUEST: EndpointPicker = { pick: () => undefined };
 
 /** Returns the cluster that a header names, which concerns may have set. */
 function dynamicUpstream(
@@ -202,7 +203,7 @@ function dynamicUpstream(
   dynamic: DynamicDestination,
   upstreams: Upstreams,
 ): EndpointPicker | undefined {
-  if (dynamic.type === 'host') return ANY_HOST;
+  if (dynamic.type === 'host') return HOST_FROM_REQUEST;
   if (request.facts) applyRequestChanges(request.head.headers, request.facts);
   const name = findHeader(request.head.headers, dynamic.header) ?? '';
   request.route.chosen = name;

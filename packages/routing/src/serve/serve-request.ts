@@ -19,7 +19,7 @@ export function serve(request: RoutedRequest, exits: RequestExits): void {
   try {
     if (isHealthPath(request.listener, request.req)) return respondHealth(request);
     const decision = routeRequest(request, request.listener, exits.embedded ? EMBEDDED : LISTENING);
-    request.take(decision);
+    request.adopt(decision);
     if (exits.passOn && isUnmatched(decision)) return exits.passOn();
     request.begin();
     if (decision.entry) enter(request, exits);
@@ -67,7 +67,7 @@ function enter(request: RoutedRequest, exits: RequestExits): void {
 }
 
 function run(request: RoutedRequest, exits: RequestExits): void {
-  request.hold();
+  request.pinUpstreams();
   // A concern may respond itself; then the request ends with its response.
   request.res.on('close', () => request.closed());
   step(request, exits, 0);

@@ -3,7 +3,7 @@ import {
   type CallUpstream,
   type FoundUpstream,
   type ResourceRef,
-  type UpstreamAnswer,
+  type UpstreamResponse,
   type UpstreamCall,
 } from '@edge-gateway/core';
 import { errorOf, explain, failureOf, noEndpoint, type FailureReason } from './failure.ts';
@@ -107,18 +107,18 @@ interface CallParts {
   readonly host: Host;
   readonly call: UpstreamCall;
   readonly cancellations: Cancellations;
-  readonly resolve: (response: UpstreamAnswer) => void;
+  readonly resolve: (response: UpstreamResponse) => void;
   readonly reject: (error: Error) => void;
 }
 
 /** Many responses share one head. */
-const heads = new WeakMap<ResponseHead, Omit<UpstreamAnswer, 'body'>>();
+const heads = new WeakMap<ResponseHead, Omit<UpstreamResponse, 'body'>>();
 
 class Call extends UpstreamExchange {
   protected readonly retryableMethods = RETRYABLE_METHODS;
   readonly #parts: CallParts;
   readonly #chunks: Buffer[] = [];
-  #response: Omit<UpstreamAnswer, 'body'> | undefined;
+  #response: Omit<UpstreamResponse, 'body'> | undefined;
   #size = 0;
 
   constructor(parts: CallParts) {
@@ -137,7 +137,7 @@ class Call extends UpstreamExchange {
 
   onBody(buffer: Buffer, start: number, end: number): void {
     if (this.over) return;
-    const chunk = this.connection!.take(buffer, start, end);
+    const chunk = this.connection!.keep(buffer, start, end);
     const { onData, maxBodyBytes } = this.#parts.call;
     if (onData) return onData(chunk, this.#response!);
     this.#size += chunk.length;

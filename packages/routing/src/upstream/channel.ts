@@ -35,7 +35,7 @@ export interface Channel extends ChannelProgress {
   pause(): void;
   resume(): void;
   /** Returns the data that the user received, so that it can be kept. */
-  take(buffer: Buffer, start: number, end: number): Buffer;
+  keep(buffer: Buffer, start: number, end: number): Buffer;
   /** True if data in this buffer is kept by {@link detachBuffer} alone, without a copy. */
   owns(buffer: Buffer): boolean;
   /** Keeps the buffer, with data that is still needed, out of the next reads. */

@@ -8,7 +8,7 @@ import type { Host } from './hosts/host.ts';
 import type { Channel, ChannelPool, ChannelProgress, ChannelRequest, ChannelUser, PreparedHead } from './channel.ts';
 import type { Deadline, Limited } from './deadlines.ts';
 import type { ClientAddresses } from './connect/proxy-header.ts';
-import { failIfAsked } from './health/immediate-failure.ts';
+import { applyReportedFailure } from './health/immediate-failure.ts';
 import { isEmptyBody } from './framing.ts';
 
 /** How often a request is sent again because its host did not process it: a server may close many connections one after the other. */
@@ -157,7 +157,7 @@ export abstract class UpstreamExchange implements ChannelUser, Limited {
     if (head.headers.length > maxHeaders * 2) throw new UpstreamProtocolError(`more than ${maxHeaders} headers`);
     this.#report(head.status, undefined);
     const { health } = this.cluster;
-    if (health?.isChecked) failIfAsked(health, this.host, head.headers);
+    if (health?.isChecked) applyReportedFailure(health, this.host, head.headers);
     try {
       this.onResponse(head);
     } catch (error) {

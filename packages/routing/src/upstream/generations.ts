@@ -29,7 +29,7 @@ export function createGenerations(upstreams: Upstreams) {
       settle();
     },
     /** Keeps the current upstreams until the returned function is called; calling it again has no effect. */
-    hold() {
+    pinUpstreams() {
       const held = current;
       let released = false;
       held.waiting++;

@@ -6,7 +6,7 @@ import { requestHead } from '../http1/request-head.ts';
 import type { ChannelPool, ChannelRequest, ChannelUser } from './channel.ts';
 import { framingOf } from './framing.ts';
 import { HostPool, type PoolOptions } from './host-pool.ts';
-import { Connection, type ConnectionOwner } from './upstream-connection.ts';
+import { Http1UpstreamConnection, type ConnectionOwner } from './upstream-connection.ts';
 import { createConnector, type Connector } from './connector.ts';
 import { prefaceOf, type ClientAddresses } from './connect/proxy-header.ts';
 import { ConnectionOverflowError, type ConnectionLimit, type LimitedPool } from './connection-limit.ts';
@@ -25,8 +25,8 @@ export class ConnectionPool extends HostPool implements ChannelPool, ConnectionO
   readonly connect: Connector;
   readonly heads = new HeadCache();
   readonly #limit: ConnectionLimit;
-  readonly #connections = new Set<Connection>();
-  readonly #idle: Connection[] = [];
+  readonly #connections = new Set<Http1UpstreamConnection>();
+  readonly #idle: Http1UpstreamConnection[] = [];
   readonly #waiting: (ChannelUser | UnpooledUser)[] = [];
   /** Number of connections that are never shared. */
   #unpooled = 0;
@@ -89,7 +89,7 @@ export class ConnectionPool extends HostPool implements ChannelPool, ConnectionO
     for (const connection of this.#connections) if (connection.isFor(user)) return connection.leave();
   }
 
-  release(connection: Connection): void {
+  release(connection: Http1UpstreamConnection): void {
     if (this.#closing && this.#waiting.length === 0) return connection.destroy();
     const user = this.#waiting[0];
     if (!user) return void this.#idle.push(connection);
@@ -99,7 +99,7 @@ export class ConnectionPool extends HostPool implements ChannelPool, ConnectionO
     connection.give(user);
   }
 
-  forget(connection: Connection): void {
+  forget(connection: Http1UpstreamConnection): void {
     if (this.#connections.delete(connection)) this.#limit.free();
     const index = this.#idle.indexOf(connection);
     if (index >= 0) this.#idle.splice(index, 1);
@@ -179,21 +179,21 @@ export class ConnectionPool extends HostPool implements ChannelPool, ConnectionO
     this.connect(settle, undefined, prefaceOf(this.settings.proxyProtocol, client));
   }
 
-  #create(client: ClientAddresses | undefined): Connection | undefined {
+  #create(client: ClientAddresses | undefined): Http1UpstreamConnection | undefined {
     return this.#reserve() ? this.#add(client) : undefined;
   }
 
-  #add(client: ClientAddresses | undefined): Connection {
-    const connection = new Connection(this, client);
+  #add(client: ClientAddresses | undefined): Http1UpstreamConnection {
+    const connection = new Http1UpstreamConnection(this, client);
     this.#connections.add(connection);
     return connection;
   }
 
-  #idleFor(user: ChannelUser): Connection | undefined {
+  #idleFor(user: ChannelUser): Http1UpstreamConnection | undefined {
     return this.settings.proxyProtocol === undefined ? this.#idle.pop() : this.#idleOf(user.client);
   }
 
-  #idleOf(client: ClientAddresses | undefined): Connection | undefined {
+  #idleOf(client: ClientAddresses | undefined): Http1UpstreamConnection | undefined {
     const index = this.#idle.findLastIndex((connection) => connection.serves(client));
     return index < 0 ? undefined : this.#idle.splice(index, 1)[0];
   }

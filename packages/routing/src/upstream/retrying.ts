@@ -4,14 +4,14 @@ import {
   type CallRetry,
   type CallUpstream,
   type ResourceRef,
-  type UpstreamAnswer,
+  type UpstreamResponse,
   type UpstreamCall,
   wait,
 } from '@edge-gateway/core';
 import { Cluster } from './cluster.ts';
 import type { Upstreams } from './upstream.ts';
 
-type Once = (...call: Parameters<CallUpstream>) => Promise<UpstreamAnswer>;
+type Once = (...call: Parameters<CallUpstream>) => Promise<UpstreamResponse>;
 
 /** The upstream did not receive the request. */
 const NOT_SENT = new Set(['ERR_ROUTING_UPSTREAM_CONNECT', 'ERR_ROUTING_UPSTREAM_CONNECT_TIMEOUT']);
@@ -20,7 +20,7 @@ const BROKEN = new Set(['ERR_ROUTING_UPSTREAM_RESET', 'ERR_ROUTING_UPSTREAM_PROT
 
 /** Retries calls according to their policy: each attempt at the next endpoint, all within the timeout of the call. */
 export function retrying(upstreams: Upstreams, once: Once): Once {
-  const repeat = async (ref: ResourceRef, call: UpstreamCall, retry: CallRetry): Promise<UpstreamAnswer> => {
+  const repeat = async (ref: ResourceRef, call: UpstreamCall, retry: CallRetry): Promise<UpstreamResponse> => {
     const { signal, timeoutMs } = call;
     const { policy } = retry;
     const cluster = upstreams.get(clusterName(ref));
@@ -49,7 +49,7 @@ export function retrying(upstreams: Upstreams, once: Once): Once {
   return (ref, call) => (call.retry ? repeat(ref, call, call.retry) : once(ref, call));
 }
 
-type Outcome = PromiseSettledResult<UpstreamAnswer>;
+type Outcome = PromiseSettledResult<UpstreamResponse>;
 
 function isRetriable(outcome: Outcome, { policy, repeatable }: NonNullable<UpstreamCall['retry']>): boolean {
   if (outcome.status === 'fulfilled') {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { localEndOf, type LocalEnd } from '../format/local-end.ts';
 import { UpstreamClosedError } from '../http1/errors.ts';
 import type { HeadCache } from '../http1/head-cache.ts';
-import { allowQueuedTexts, hasUnwrittenText } from '../http1/queued-text.ts';
+import { allowQueuedMessages, hasUnwrittenMessage } from '../http1/queued-messages.ts';
 import { ReadBuffer } from '../http1/read-buffer.ts';
 import type { RequestBody } from '../http1/request-body.ts';
 import { RequestWriter, writeBuffered } from '../http1/request-writer.ts';
@@ -30,15 +30,15 @@ export interface ConnectionOwner {
   disconnected(): void;
   connectFailed(error: Error): void;
   /** Returns a connection to the pool. */
-  release(connection: Connection): void;
+  release(connection: Http1UpstreamConnection): void;
   /** Removes a closed connection. Its slot is then free: see {@link fill}. */
-  forget(connection: Connection): void;
+  forget(connection: Http1UpstreamConnection): void;
   /** Opens connections for waiting users, up to the limit. */
   fill(): void;
 }
 
 /** One connection to an endpoint. It carries one exchange at a time, and is opened for the first. */
-export class Connection implements Channel, ResponseSink {
+export class Http1UpstreamConnection implements Channel, ResponseSink {
   reused = false;
   sent = false;
   responding = false;
@@ -119,8 +119,8 @@ export class Connection implements Channel, ResponseSink {
     this.#socket!.resume();
   }
 
-  take(buffer: Buffer, start: number, end: number): Buffer {
-    return this.#buffer.take(buffer, start, end);
+  keep(buffer: Buffer, start: number, end: number): Buffer {
+    return this.#buffer.keep(buffer, start, end);
   }
 
   owns(buffer: Buffer): boolean {
@@ -195,7 +195,7 @@ export class Connection implements Channel, ResponseSink {
     this.#socket = socket;
     // A closed socket no longer has it.
     if (socket.localAddress !== undefined) this.local = localEndOf(socket);
-    allowQueuedTexts(socket);
+    allowQueuedMessages(socket);
     readBeforeFailing(socket, () => this.#writer !== undefined);
     socket.on('error', (reason) => this.#break(reason)).on('drain', () => this.#writer?.resume());
     socket.on('end', this.#onEnded).on('close', this.#onEnded);
@@ -239,12 +239,13 @@ export class Connection implements Channel, ResponseSink {
     const { settings } = this.#pool;
     this.#buffer.reset();
     // If the request is not fully written, the next one would have to wait for the rest.
-    const isQueued = hasUnwrittenText(this.#socket!) || this.#socket!.writableLength > 0;
+    const isQueued = hasUnwrittenMessage(this.#socket!) || this.#socket!.writableLength > 0;
     const uploaded = (this.#body === undefined || this.#body.ended) && !isQueued;
     this.#forgetBody();
     if (keepAliveSeconds !== undefined) this.#idle.limit((keepAliveSeconds - KEEP_ALIVE_MARGIN_S) * 1000);
-    const worn = settings.maxRequestsPerConnection > 0 && this.#served >= settings.maxRequestsPerConnection;
-    if (!exactly || !uploaded || !keepAlive || worn || !this.#idle.allows) return this.#close();
+    const reachedRequestLimit =
+      settings.maxRequestsPerConnection > 0 && this.#served >= settings.maxRequestsPerConnection;
+    if (!exactly || !uploaded || !keepAlive || reachedRequestLimit || !this.#idle.allows) return this.#close();
     this.reused = true;
     this.resume();
     this.#release();

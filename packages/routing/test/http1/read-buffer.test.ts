@@ -6,7 +6,7 @@ import { acquireBuffer, isPooledView, recycleView } from '../../src/http1/spare-
 /** Reads `size` bytes of `value` into it, as a socket does, and takes them. */
 function readAndTake(reading: ReadBuffer, size: number, value: number): Buffer {
   const buffer = reading.current.fill(value, 0, size);
-  return reading.take(buffer, 0, size);
+  return reading.keep(buffer, 0, size);
 }
 
 describe('a read buffer', () => {
@@ -35,8 +35,8 @@ describe('a read buffer', () => {
     const reading = new ReadBuffer();
     readAndTake(reading, 65_536, 1);
     const buffer = reading.current.fill(2, 0, 40_000).fill(3, 40_000);
-    const first = reading.take(buffer, 0, 40_000);
-    const second = reading.take(buffer, 40_000, 40_100);
+    const first = reading.keep(buffer, 0, 40_000);
+    const second = reading.keep(buffer, 40_000, 40_100);
     readAndTake(reading, 65_536, 4);
     expect(first.equals(Buffer.alloc(40_000, 2))).to.equal(true);
     expect(second.equals(Buffer.alloc(100, 3))).to.equal(true);
@@ -48,7 +48,7 @@ describe('a read buffer', () => {
     const [view, copy] = [readAndTake(reading, 65_536, 2), readAndTake(reading, 1000, 3)];
     expect([isPooledView(view), isPooledView(copy)]).to.deep.equal([true, false]);
     const buffer = reading.current.fill(4, 0, 40_000).fill(5, 40_000);
-    const [first, second] = [reading.take(buffer, 0, 32_768), reading.take(buffer, 32_768, 65_536)];
+    const [first, second] = [reading.keep(buffer, 0, 32_768), reading.keep(buffer, 32_768, 65_536)];
     expect(first.buffer === second.buffer).to.equal(false);
     recycleView(view);
     readAndTake(reading, 65_536, 6);

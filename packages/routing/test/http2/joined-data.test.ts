@@ -31,7 +31,7 @@ describe('data of successive frames', () => {
     data.move(5018, 6018);
     data.move(6027, 6028);
     expect(data.length).to.equal(6001);
-    const taken = data.take((from, start, end) => {
+    const taken = data.read((from, start, end) => {
       expect([from, start, end]).to.deep.equal([buffer, 9, 6010]);
       return Buffer.from(from.subarray(start, end));
     });
@@ -46,14 +46,14 @@ describe('data of successive frames', () => {
     data.copy(source, 100, 40_000);
     const expected = Buffer.concat([part(9, 5009), part(3, 5003), part(100, 40_000)]);
     expect(data.length).to.equal(expected.length);
-    expect(data.take(unexpected).equals(expected)).to.equal(true);
+    expect(data.read(unexpected).equals(expected)).to.equal(true);
   });
 
   for (const length of [4096, 10_000, LARGE - 1, LARGE, SIZE]) {
     it(`of ${length} bytes takes little more memory when it was copied`, () => {
       const { data } = dataOf(0, length);
       data.keep();
-      const taken = data.take(unexpected);
+      const taken = data.read(unexpected);
       expect(taken.equals(part(0, length))).to.equal(true);
       if (length > 8192) expect(taken.buffer.byteLength).to.be.at.most(2 * length);
       expect(isPooledView(taken)).to.equal(length > 8192);
@@ -61,7 +61,7 @@ describe('data of successive frames', () => {
   }
 
   for (const [what, end] of Object.entries<(data: JoinedData<object>) => void>({
-    'is short': (data) => data.take(unexpected),
+    'is short': (data) => data.read(unexpected),
     'is not needed': (data) => data.drop(),
   })) {
     it(`releases the buffer of its copy if it ${what}`, () => {

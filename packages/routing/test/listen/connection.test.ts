@@ -1,7 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import { acceptRequest, acceptsRequests, Connection, cutBehind, dropRequest } from '../../src/listen/connection.ts';
+import {
+  acceptRequest,
+  acceptsRequests,
+  Http1ClientConnection,
+  cutBehind,
+  dropRequest,
+} from '../../src/listen/connection.ts';
 import type { ListenLimits } from '../../src/listen/limits.ts';
 
 const MAX_WAITING = 1024;
@@ -9,7 +15,7 @@ const MIB = 1024 * 1024;
 
 function connection(maxRequestsPerConnection = 0) {
   const socket = { bytesRead: 0, readableLength: 0, destroyed: false, destroy: () => void (socket.destroyed = true) };
-  const opened = new Connection(socket as unknown as Socket, { maxRequestsPerConnection } as ListenLimits);
+  const opened = new Http1ClientConnection(socket as unknown as Socket, { maxRequestsPerConnection } as ListenLimits);
   /** Accepts a request, which waits; returns whether its response announces that the connection stays open. */
   const accept = (bytesRead = 0): boolean => {
     const res = { shouldKeepAlive: true } as ServerResponse;

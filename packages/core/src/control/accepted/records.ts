@@ -51,7 +51,7 @@ export function* recordsBetween(
   let keys: ResourceKey[] = [];
   for (const each of differingKeys(before, now)) {
     const [old, next] = [before.get(each), now.get(each)];
-    if (contentOf(old) === contentOf(next) && unitOf(old) === unitOf(next)) continue;
+    if (contentOf(old) === contentOf(next) && sourceKeyOf(old) === sourceKeyOf(next)) continue;
     keys.push(each);
     if (keys.length < BATCH) continue;
     yield recordOf(keys, now, key);
@@ -82,7 +82,7 @@ function recordOf(keys: readonly ResourceKey[], now: Stored, sealingKey: Uint8Ar
       // The valid part of Settings is that of their document.
       (stored!.partial ? omitted : rejected).push({ key, origin });
     } else {
-      const unit = unitOf(stored);
+      const unit = sourceKeyOf(stored);
       const saved = { ...savedOf(key, resource), ...(unit !== resource.origin.file && { unit }) };
       if (!hasSecret(resource, saved)) put.push(saved);
       else if (sealingKey) secret.push(saved);
@@ -100,7 +100,7 @@ function documentOf({ resource, stale, issues }: StoredResource): Origin {
   return newest ?? resource?.origin ?? NOWHERE;
 }
 
-function unitOf(stored: StoredResource | undefined): string | undefined {
+function sourceKeyOf(stored: StoredResource | undefined): string | undefined {
   return stored && documentOf(stored).file;
 }
 

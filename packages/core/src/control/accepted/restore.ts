@@ -60,7 +60,7 @@ export function restoringChanges(
   function unchanged(saved: SavedResource): WrittenResource | undefined {
     const document = current.get(saved.key);
     const resource = document && validated?.get(document)?.resource;
-    return resource && document.unit === unitOf(saved) && hasContent(resource, saved) ? document : undefined;
+    return resource && document.unit === sourceKeyOf(saved) && hasContent(resource, saved) ? document : undefined;
   }
 
   function finish(): void {
@@ -87,7 +87,7 @@ interface RestoreOptions {
   readonly validated?: ValidatedDocuments | undefined;
 }
 
-function unitOf({ origin, unit = origin.file }: SavedPlace): string {
+function sourceKeyOf({ origin, unit = origin.file }: SavedPlace): string {
   return unit;
 }
 
@@ -126,7 +126,7 @@ function writtenFrom(saved: SavedResource): WrittenResource {
   const { kind } = identityOfKey(key);
   const content = KINDS.get(kind)?.body ? (spec as object) : { spec };
   const value = { apiVersion, kind, metadata, ...content };
-  return { unit: unitOf(saved), origin, value, issues: [], locate: () => origin };
+  return { unit: sourceKeyOf(saved), origin, value, issues: [], locate: () => origin };
 }
 
 /** Returns a document that is rejected, so that what refers to the resource is not served. */

@@ -55,7 +55,7 @@ const apiKey = f.block(f.oneOf(['k8sSecretApikeyStorage', 'aerospikeApikeyStorag
   headerName: f.text('Request header with the key.', { default: 'api-key' }),
   k8sSecretApikeyStorage: f.group('Keys in Secrets.', { labelSelector, apiKeySecretRefs }),
   aerospikeApikeyStorage: f.of(aerospike, 'Deprecated; keys in a database.', {
-    ...f.refused,
+    ...f.rejected,
     'x-instead': 'write the keys as Secrets and choose them with k8sSecretApikeyStorage',
   }),
   labelSelector,
@@ -131,7 +131,7 @@ const ldap = f.block(f.required('address', 'userDnTemplate'), {
     maxSize: f.count('Maximum number of pooled connections.', { default: 5 }),
     initialSize: f.count('Connections opened at startup. No effect: connections are opened when they are needed.', {
       default: 2,
-      ...f.leftOut,
+      ...f.unsupported,
     }),
   }),
   groupLookupSettings: f.group('How groups are searched.', {
@@ -170,9 +170,9 @@ export const AUTH_METHODS = {
   opaServerAuth: f.of(OpaServerAuth, 'An Open Policy Agent server.'),
   ldap: f.of(Ldap, 'Users and groups of an LDAP server.'),
   passThroughAuth: f.of(PassThroughAuth, 'Your own server decides.'),
-  portalAuth: f.of(portal, 'Keys and tokens of a developer portal.', f.refused),
-  oauth: f.of(OidcShort, 'Deprecated; login at a provider.', f.refused),
-  pluginAuth: f.of(plugin, 'Deprecated; a plugin decides.', f.refused),
+  portalAuth: f.of(portal, 'Keys and tokens of a developer portal.', f.rejected),
+  oauth: f.of(OidcShort, 'Deprecated; login at a provider.', f.rejected),
+  pluginAuth: f.of(plugin, 'Deprecated; a plugin decides.', f.rejected),
 } as const;
 /** Names of the methods. */
 export const AUTH_METHOD_NAMES = Object.keys(AUTH_METHODS);

@@ -36,7 +36,7 @@ const connection = f.block({
     headersWithUnderscoresAction: f.choice(
       ['ALLOW', 'REJECT_CLIENT_REQUEST', 'DROP_HEADER'],
       'Has no effect: it concerns headers of clients, see the settings of the listener.',
-      f.leftOut,
+      f.unsupported,
     ),
   }),
   http1ProtocolOptions: f.group('HTTP/1.1.', f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeaderKeyFormat']), {
@@ -45,7 +45,7 @@ const connection = f.block({
     preserveCaseHeaderKeyFormat: f.flag('Keeps the case of header names of responses, which is always done.'),
     overrideStreamErrorOnInvalidHttpMessage: f.flag(
       'Has no effect: an invalid response always closes its connection, because the start of the next one is unknown.',
-      f.leftOut,
+      f.unsupported,
     ),
   }),
 });

@@ -74,7 +74,7 @@ const grpcService = f.block({
   additionalResponseTrailersToLog: f.texts(
     'Additional response trailers to send, if they are forwarded. Values of credentials are redacted.',
   ),
-  filterStateObjectsToLog: f.texts(NO_FILTER_STATE, f.leftOut),
+  filterStateObjectsToLog: f.texts(NO_FILTER_STATE, f.unsupported),
 });
 const openTelemetry = f.block({
   logName: f.text('Name of the log.'),
@@ -86,7 +86,7 @@ const openTelemetry = f.block({
     sslConfig: f.anything('TLS to the collector, as `sslConfig` of an Upstream.'),
     timeout: f.duration('Timeout of a call.', { default: '5s' }),
   }),
-  filterStateObjectsToLog: f.texts(NO_FILTER_STATE, f.leftOut),
+  filterStateObjectsToLog: f.texts(NO_FILTER_STATE, f.unsupported),
   disableBuiltinLabels: f.flag(
     'Omits the resource attributes `log_name`, `cluster_name`, `node_name` and `zone_name`.',
   ),

@@ -56,12 +56,12 @@ const listener = f.block({
   ),
   connectionBalanceConfig: f.group(
     'Balancing of connections between workers: not supported, because the kernel balances them.',
-    f.leftOut,
+    f.unsupported,
     {
       exactBalance: f.empty('Balances to the same number of connections per worker.'),
     },
   ),
-  tcpStats: f.anything('TCP statistics: not supported, because Node does not expose them.', f.leftOut),
+  tcpStats: f.anything('TCP statistics: not supported, because Node does not expose them.', f.unsupported),
 });
 /** Options of a listener, `Gateway.spec.options`. */
 export interface ListenerOptions extends f.Static<typeof listener> {}
@@ -110,10 +110,10 @@ const dnsCache = f.block(f.oneOf(['caresDns', 'appleDns']), {
     filterUnroutableFamilies: f.flag('Ignores IPv4 or IPv6 addresses while no network interface has such an address.'),
     dnsResolverOptions: f.anything(
       'Options of the resolver: lookups use UDP first and the search domains of the machine.',
-      f.leftOut,
+      f.unsupported,
     ),
   }),
-  appleDns: f.anything('Lookups by the macOS resolver.', f.leftOut),
+  appleDns: f.anything('Lookups by the macOS resolver.', f.unsupported),
   preresolveHostnames: f.groups('Hosts to resolve at startup.', {
     address: f.text('Host.'),
     portValue: f.port('Port. Default: 443 with `sslConfig`, else 80.'),
@@ -220,19 +220,19 @@ const http = f.block({
   ),
   extauth: f.of(ExtAuthServer, 'External auth settings here, instead of those in the Settings.'),
   ratelimitServer: f.of(RateLimitServer, 'As in the Settings, and instead of it here.', RATE_LIMIT_SUPPORT.global),
-  waf: f.of(Waf, 'Web application firewall.', f.refused),
+  waf: f.of(Waf, 'Web application firewall.', f.rejected),
   dlp: f.of(DlpListener, 'Masks sensitive values.'),
-  caching: f.group('Deprecated; caches responses.', f.leftOut, {
+  caching: f.group('Deprecated; caches responses.', f.unsupported, {
     cachingServiceRef: f.ref('Upstream of the cache.'),
     allowedVaryHeaders: f.list(f.anything(), 'Headers allowed in `vary`.'),
     timeout: f.duration('Timeout of the cache.'),
     maxPayloadSize: f.uint32('Maximum body size in bytes; 0 caches nothing.'),
   }),
-  wasm: f.anything('WebAssembly filters.', f.leftOut),
+  wasm: f.anything('WebAssembly filters.', f.unsupported),
   proxyLatency: f.of(
     latency,
     'Measures the time spent in the proxy, between points in time that are not documented. The access log has the times of a request.',
-    f.leftOut,
+    f.unsupported,
   ),
   sanitizeClusterHeader: f.flag('Removes the `clusterHeader` of a route from client requests.'),
   leftmostXffAddress: f.flag(
@@ -244,7 +244,7 @@ const http = f.block({
   extProc: f.of(ExtProc, 'External processing.'),
   extProcEarly: f.of(ExtProc, 'Early external processing.'),
   extProcLate: f.of(ExtProc, 'Late external processing.'),
-  tap: f.of(tap, 'Sends copies of messages to a server.', f.leftOut),
+  tap: f.of(tap, 'Sends copies of messages to a server.', f.unsupported),
   statefulSession: f.of(session, 'Session affinity to one host.'),
 });
 /** HTTP options of a listener, `httpGateway.options`. */

@@ -82,7 +82,7 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
   defaultHostForHttp10: f.text('Host for HTTP/1.0 requests without one.'),
   allowChunkedLength: f.flag(
     'Accepts requests with both `content-length` and chunks, which can smuggle another request past the gateway.',
-    f.refused,
+    f.rejected,
   ),
   enableTrailers: f.flag(
     'Forwards trailers of requests, and of responses, to and from upstreams whose `http1ProtocolOptions.enableTrailers` is set. Default: they are dropped.',

@@ -20,7 +20,7 @@ const datadog = f.block(ONE_COLLECTOR, {
   collectorHostname: f.text('`Host` of the calls. Default: the cluster name.'),
   remoteConfig: f.anything(
     'Polls the agent for settings. They would replace those of the resources unseen: change the percentages in the resource instead.',
-    f.leftOut,
+    f.unsupported,
   ),
 });
 const openTelemetry = f.block(ONE_COLLECTOR, {

@@ -5,7 +5,7 @@ import { FunctionParameters, TransformationTemplate } from './transformations.ts
 const PORT = { minimum: 1, maximum: 65535 } as const;
 
 const destinationSpec = f.block(f.exclusive, {
-  aws: f.group('Calls a cloud function.', f.leftOut, {
+  aws: f.group('Calls a cloud function.', f.unsupported, {
     logicalName: f.text('Function of the upstream, by logical name.'),
     invocationStyle: f.choice(['SYNC', 'ASYNC'], 'Whether the gateway waits for the response.'),
     requestTransformation: f.flag('Also sends method, path and headers.'),
@@ -14,13 +14,13 @@ const destinationSpec = f.block(f.exclusive, {
     unwrapAsApiGateway: f.flag('Reads the response as an API gateway would.'),
     wrapAsApiGateway: f.flag('Calls as an API gateway would.'),
   }),
-  azure: f.group('Calls a cloud function.', f.leftOut, { functionName: f.text('Function of the upstream.') }),
+  azure: f.group('Calls a cloud function.', f.unsupported, { functionName: f.text('Function of the upstream.') }),
   rest: f.group('Calls a function of a REST service.', {
     functionName: f.text('Function of the upstream, see `serviceSpec.rest.transformations`.'),
     parameters: f.of(FunctionParameters, 'Sources of its parameters. Fields of a JSON body are parameters too.'),
     responseTransformation: f.of(TransformationTemplate, 'Transformation of the response.'),
   }),
-  grpc: f.group('Deprecated; calls a gRPC method.', f.leftOut, {
+  grpc: f.group('Deprecated; calls a gRPC method.', f.unsupported, {
     package: f.text('Package of the service.'),
     service: f.text('Name of the service.'),
     function: f.text('Name of the method.'),
@@ -34,7 +34,7 @@ const fields = f.block(f.oneOf(['upstream', 'kube', 'consul']), {
     ref: f.ref('The Service. Default namespace: that of the enclosing resource.'),
     port: f.int('Port of the Service.', PORT),
   }),
-  consul: f.group('A service in Consul.', f.leftOut, {
+  consul: f.group('A service in Consul.', f.unsupported, {
     serviceName: f.text('Name of the service.'),
     tags: f.texts('Tags that instances must have.'),
     dataCenters: f.texts('Data centers. Empty: all.'),

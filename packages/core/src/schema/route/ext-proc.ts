@@ -77,9 +77,12 @@ const fields = f.block({
   allowModeOverride: f.flag('The server may change the processing mode.'),
   metadataContextNamespaces: f.texts('Metadata namespaces to send.'),
   filterMetadata: f.map(f.anything(), 'Metadata of the calls.'),
-  asyncMode: f.flag('Continues without waiting for the server. The gateway always waits for each response.', f.leftOut),
-  requestAttributes: f.texts('Attributes to send with requests. The server receives none.', f.leftOut),
-  responseAttributes: f.texts('Attributes to send with responses. The server receives none.', f.leftOut),
+  asyncMode: f.flag(
+    'Continues without waiting for the server. The gateway always waits for each response.',
+    f.unsupported,
+  ),
+  requestAttributes: f.texts('Attributes to send with requests. The server receives none.', f.unsupported),
+  responseAttributes: f.texts('Attributes to send with responses. The server receives none.', f.unsupported),
 });
 /** A server that inspects and changes messages. */
 export interface ExtProc extends f.Static<typeof fields> {}

@@ -98,7 +98,7 @@ const action = f.block(f.exactlyOne('the action has no type', ...ACTIONS), {
     defaultValue: f.text('Value if there is none.'),
     source: f.choice(['DYNAMIC', 'ROUTE_ENTRY'], 'Metadata of the request or of the route.'),
   }),
-  cel: f.group('Entry from an expression; not supported by this data plane.', f.refused, NO_CEL, {
+  cel: f.group('Entry from an expression; not supported by this data plane.', f.rejected, NO_CEL, {
     expression: f.text('CEL expression.'),
     key: f.text('Key of the entry.'),
   }),

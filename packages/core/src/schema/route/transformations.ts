@@ -67,7 +67,7 @@ const transformation = f.block(f.oneOf(['transformationTemplate', 'headerBodyTra
   headerBodyTransform: f.group('Wraps headers and body into one JSON body.', {
     addRequestMetadata: f.flag('Adds query, method and path of a request.'),
   }),
-  xsltTransformation: f.group('Changes the body with an XSLT stylesheet.', f.leftOut, {
+  xsltTransformation: f.group('Changes the body with an XSLT stylesheet.', f.unsupported, {
     xslt: f.text('The stylesheet.'),
     setContentType: f.text('New content type; empty keeps the old one.'),
     nonXmlTransform: f.flag('The input is not XML and is passed as text.'),

@@ -141,7 +141,7 @@ const gw = f.block({
   failoverUpstreamDnsPollingInterval: f.duration('Interval between lookups of failover endpoints, at least 1ms.', {
     default: '10s',
   }),
-  awsOptions: f.of(aws, 'AWS credentials and functions.', f.leftOut),
+  awsOptions: f.of(aws, 'AWS credentials and functions.', f.unsupported),
   istioOptions: f.of(istio, 'Service mesh.'),
   logTransformationRequestResponseInfo: f.flag(
     'Logs messages before and after transformations at level debug, without secrets.',

@@ -12,7 +12,7 @@ export const ConfigSources = {
     directory,
     'A directory with more resources of all kinds except Settings. Files `<plural>/<namespace>/<name>.yaml` may have the fields of `spec` at the top.',
   ),
-  consulKvSource: f.of(key, 'The key-value store of Consul.', f.leftOut),
+  consulKvSource: f.of(key, 'The key-value store of Consul.', f.unsupported),
 } as const;
 
 const vault = f.block({
@@ -78,5 +78,5 @@ export const SecretOptions = f.named<SecretOptions>('SecretOptions', secretOptio
 export const ArtifactSources = {
   kubernetesArtifactSource: f.empty('The Kubernetes API.', f.onKubernetes),
   directoryArtifactSource: f.of(directory, 'A directory with more ConfigMaps.'),
-  consulKvArtifactSource: f.of(key, 'The key-value store of Consul.', f.leftOut),
+  consulKvArtifactSource: f.of(key, 'The key-value store of Consul.', f.unsupported),
 } as const;

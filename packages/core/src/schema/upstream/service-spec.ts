@@ -14,7 +14,7 @@ const fields = f.block(f.exclusive, {
       },
     ),
   }),
-  grpc: f.group('Deprecated; a gRPC service.', f.leftOut, {
+  grpc: f.group('Deprecated; a gRPC service.', f.unsupported, {
     descriptors: f.text('Descriptor set as base64.'),
     grpcServices: f.groups('The services.', {
       packageName: f.text('Package.'),
@@ -26,7 +26,7 @@ const fields = f.block(f.exclusive, {
     GrpcJsonTranscoder,
     'Translates JSON over HTTP to the gRPC services of the upstream. Replaces that of the listener.',
   ),
-  graphql: f.group('Deprecated; a GraphQL server.', f.leftOut, {
+  graphql: f.group('Deprecated; a GraphQL server.', f.unsupported, {
     endpoint: f.group('The server.', { url: f.text('URL of the server.') }),
   }),
 });

@@ -109,16 +109,16 @@ export const AzureUpstream = f.named<AzureUpstream>('AzureUpstream', azure);
 export const UPSTREAM_TYPES = {
   static: f.of(StaticUpstream, 'A fixed list of hosts.'),
   kube: f.of(KubeUpstream, 'A Kubernetes Service. It has endpoints in a control plane with `--kubernetes`.'),
-  consul: f.of(ConsulUpstream, 'A service in Consul.', f.leftOut),
-  aws: f.of(AwsUpstream, 'AWS Lambda functions.', f.leftOut),
-  awsEc2: f.of(AwsEc2Upstream, 'AWS EC2 instances.', f.leftOut),
-  azure: f.of(AzureUpstream, 'Azure functions.', f.leftOut),
+  consul: f.of(ConsulUpstream, 'A service in Consul.', f.unsupported),
+  aws: f.of(AwsUpstream, 'AWS Lambda functions.', f.unsupported),
+  awsEc2: f.of(AwsEc2Upstream, 'AWS EC2 instances.', f.unsupported),
+  azure: f.of(AzureUpstream, 'Azure functions.', f.unsupported),
   pipe: f.group('A Unix socket.', { path: f.text('Absolute path of the socket; `@name` is an abstract socket.') }),
-  gcp: f.group('A Google Cloud service, called with an identity token.', f.leftOut, f.required('host'), {
+  gcp: f.group('A Google Cloud service, called with an identity token.', f.unsupported, f.required('host'), {
     host: f.text('Host of the service.'),
     audience: f.text('Audience of the token.'),
   }),
-  ai: f.anything('Language model providers.', f.leftOut),
+  ai: f.anything('Language model providers.', f.unsupported),
 } as const;
 
 const failover = f.block({

@@ -35,7 +35,7 @@ export function authSecretProblem(resources: Resources, ref: ResourceRef, field:
   }
   if (found.state === 'missing') return missingFault(`secret ${dotted(ref)} not found`, 'Secret', ref, resources);
   const name = `secret ${dotted(ref)}`;
-  if (found.state === 'refused') return faultOf(`${name} is rejected: ${found.cause}`);
+  if (found.state === 'rejected') return faultOf(`${name} is rejected: ${found.cause}`);
   const problem = contentProblem(name, found.resource.spec, field);
   return problem === undefined ? undefined : faultOf(problem);
 }

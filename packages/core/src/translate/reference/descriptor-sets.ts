@@ -49,7 +49,7 @@ function fromConfigMap({ configMapRef, key }: Written, namespace: string, resour
   const found = find<ConfigMapSpec>(resources.stored, 'ConfigMap', ref);
   if (found.state === 'missing')
     return at(missingFault(`${title} not found`, 'ConfigMap', ref, resources), 'configMapRef');
-  if (found.state === 'refused') return at(faultOf(`${title} is rejected: ${found.cause}`), 'configMapRef');
+  if (found.state === 'rejected') return at(faultOf(`${title} is rejected: ${found.cause}`), 'configMapRef');
   const { data = {}, binaryData = {} } = found.resource.spec;
   const values = { ...data, ...binaryData };
   const keys = Object.keys(values).sort();

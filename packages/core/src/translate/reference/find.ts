@@ -12,14 +12,14 @@ export interface Resources {
 /** The target of a reference. `stale` is the reason why its newest version is not in use. */
 export type Found<Spec> =
   | { readonly state: 'missing' }
-  | { readonly state: 'refused'; readonly cause: string }
+  | { readonly state: 'rejected'; readonly cause: string }
   | { readonly state: 'usable'; readonly resource: Resource<Spec>; readonly stale?: string };
 
 /** Resolves a reference. */
 export function find<Spec>(stored: StoreState['stored'], kind: Kind, ref: ResourceRef): Found<Spec> {
   const entry = stored.get(keyOf(kind, ref));
   if (!entry) return { state: 'missing' };
-  if (!entry.resource) return { state: 'refused', cause: causeOf(entry) };
+  if (!entry.resource) return { state: 'rejected', cause: causeOf(entry) };
   const resource = entry.resource as Resource<Spec>;
   return entry.stale ? { state: 'usable', resource, stale: causeOf(entry) } : { state: 'usable', resource };
 }

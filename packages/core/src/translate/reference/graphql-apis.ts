@@ -56,7 +56,7 @@ function resolve(ref: ResourceRef, reading: Reading, above: readonly string[]): 
   if (above.length >= MAX_DEPTH) return fail(faultOf(`${name} is nested more than ${MAX_DEPTH} APIs deep`));
   const found = reader.find<GraphQLApiSpec>('GraphQLApi', ref);
   if (found.state === 'missing') return fail(reader.missing(`${name} not found`, 'GraphQLApi', ref), key);
-  if (found.state === 'refused') return fail(faultOf(`${name} is rejected: ${found.cause}`), key);
+  if (found.state === 'rejected') return fail(faultOf(`${name} is rejected: ${found.cause}`), key);
   const { resource, stale } = found;
   if (stale !== undefined) warnings.push(`${name} serves its last valid version: ${stale}`);
   readUpstreams(resource, reading);

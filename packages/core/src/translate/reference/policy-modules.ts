@@ -29,7 +29,7 @@ export function withModules(
     const found = find<ConfigMapSpec>(resources.stored, 'ConfigMap', ref);
     const title = `ConfigMap ${dotted(ref)}`;
     if (found.state === 'missing') report(missingFault(`${title} not found`, 'ConfigMap', ref, resources), path);
-    else if (found.state === 'refused') report(faultOf(`${title} is rejected: ${found.cause}`), path);
+    else if (found.state === 'rejected') report(faultOf(`${title} is rejected: ${found.cause}`), path);
     else {
       const modules = modulesOf(dotted(ref), found.resource.spec);
       if (modules.length === 0) report(faultOf(`${title} has no modules`), path);

@@ -151,7 +151,7 @@ function group(written: Ref, leaf: Leaf, reader: Reader): WrittenAction {
   if (found.state === 'missing') {
     return { faults: [{ ...reader.missing(`${label} not found`, 'UpstreamGroup', ref), key, path: GROUP }] };
   }
-  if (found.state === 'refused') {
+  if (found.state === 'rejected') {
     return { faults: [{ ...faultOf(`${label} is rejected: ${found.cause}`), key, path: GROUP }] };
   }
   const context = { namespace: ref.namespace, reader, at: GROUP, group: key };

@@ -58,7 +58,7 @@ export function headerProblems(block: HeaderManipulation | undefined, reader: Re
 function secretProblem(ref: ResourceRef, reader: Reader): readonly FieldProblem[] {
   const found = reader.find<{ type?: string }>('Secret', ref);
   if (found.state === 'missing') return [reader.missing(`header secret ${dotted(ref)} not found`, 'Secret', ref)];
-  if (found.state === 'refused') return [faultOf(`header secret ${dotted(ref)} is rejected: ${found.cause}`)];
+  if (found.state === 'rejected') return [faultOf(`header secret ${dotted(ref)} is rejected: ${found.cause}`)];
   const type = found.resource.spec.type ?? 'Opaque';
   return HEADER_SECRET_TYPES.has(type)
     ? []

@@ -46,7 +46,7 @@ function referenced(ref: ResourceRef, from: Delegator, reader: Reader): readonly
       return [{ ref: from.kept!, spec: kept.resource.spec }];
     }
     warnOfLack(from, fault);
-  } else if (found.state === 'refused') warnOfLack(from, refusedMessage(ref, found.cause));
+  } else if (found.state === 'rejected') warnOfLack(from, rejectedMessage(ref, found.cause));
   else if (found.stale) from.report.warn(staleMessage(ref, found.stale), from.at);
   return found.state === 'usable' ? [{ ref, spec: found.resource.spec }] : [];
 }
@@ -92,7 +92,7 @@ function fits(
   return matchesSelector(carried, { matchLabels: labels, matchExpressions: expressions });
 }
 
-function refusedMessage(ref: ResourceRef, cause: string): string {
+function rejectedMessage(ref: ResourceRef, cause: string): string {
   return `route table ${dotted(ref)} is rejected, its routes are missing: ${cause}`;
 }
 

@@ -27,7 +27,7 @@ export function readTlsSecret(ref: ResourceRef, resources: Resources): TlsSecret
   if (found.state === 'missing') {
     return missingFault(`SSL secret not found: no secret ${dotted(ref)}`, 'Secret', ref, resources);
   }
-  if (found.state === 'refused') return faultOf(`SSL secret ${dotted(ref)} is rejected: ${found.cause}`);
+  if (found.state === 'rejected') return faultOf(`SSL secret ${dotted(ref)} is rejected: ${found.cause}`);
   const secret = resources.derived.of(check, found.resource.spec);
   return secret.problem ? faultOf(`SSL secret ${dotted(ref)}: ${secret.problem}`) : secret;
 }

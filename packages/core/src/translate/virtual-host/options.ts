@@ -161,7 +161,7 @@ function referenced(
     }
     return 'missing';
   }
-  if (found.state === 'refused') {
+  if (found.state === 'rejected') {
     const fault = `${name} is rejected: ${found.cause}`;
     if (withheld) {
       withheld.add(fault);

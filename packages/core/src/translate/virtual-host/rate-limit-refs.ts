@@ -42,7 +42,7 @@ export function findRateLimitConfig({ name = '', namespace = '' }: Ref, reader: 
   const label = `RateLimitConfig ${dotted(ref)}`;
   const found = reader.find<RateLimitConfigSpec>('RateLimitConfig', ref);
   if (found.state === 'missing') return { fault: reader.missing(`${label} not found`, 'RateLimitConfig', ref) };
-  if (found.state === 'refused') return { fault: faultOf(`${label} is rejected: ${found.cause}`) };
+  if (found.state === 'rejected') return { fault: faultOf(`${label} is rejected: ${found.cause}`) };
   const config = reader.input.derived.of(configOf, found.resource);
   if (found.stale === undefined) return { config };
   return { config, warning: `${label} serves its last valid version: ${found.stale}` };

@@ -87,7 +87,7 @@ function childrenOf(node: ObjectNode): Map<string, Node> {
 function problemOfField(node: ObjectNode, key: string, value: unknown): ValueProblem | undefined {
   const field = node.fields.get(key);
   if (!field) return UNKNOWN;
-  if (field['x-support'] === 'refused') return asksForDefault(field, value) ? undefined : REFUSED;
+  if (field['x-support'] === 'rejected') return asksForDefault(field, value) ? undefined : REFUSED;
   const child = nodeOf(field);
   childrenOf(node).set(key, child);
   return problemOf(child, value);

@@ -72,7 +72,7 @@ function toObject(schema: SchemaNode, properties: NonNullable<SchemaNode['proper
     aliases: new Map(Object.keys(properties).flatMap((key) => (snake(key) === key ? [] : [[snake(key), key]]))),
     oneOf: schema['x-oneof'] ?? [],
     required: schema['x-required'] ?? [],
-    beside: schema['x-beside'] ?? [],
+    beside: schema['x-hoisted'] ?? [],
   };
 }
 

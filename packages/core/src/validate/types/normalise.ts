@@ -1,5 +1,5 @@
 import type { FieldPath } from '../../resource/problem.ts';
-import { foldBeside } from './beside.ts';
+import { hoistIntoOptions } from './hoist-into-options.ts';
 import { blockProblems } from './block-problems.ts';
 import { INT64_TEXT, type SchemaNode, type ValueProblem } from '../../schema/field.ts';
 import { fittingNode, nodeOf, type Node, type ObjectNode, type ScalarNode } from './node.ts';
@@ -138,7 +138,7 @@ class Walk {
   }
 
   #fold(node: ObjectNode, value: Json): Json {
-    const folded = foldBeside(node, value);
+    const folded = hoistIntoOptions(node, value);
     if (!folded) return value;
     this.#folded.set(folded.options, folded.from);
     for (const key of folded.conflicts) this.#conflict(key, `options.${key}`);
@@ -169,7 +169,7 @@ class Walk {
 
   #support(name: string, { 'x-support': support, 'x-instead': hint }: SchemaNode, path: FieldPath): void {
     this.#unsupported = true;
-    if (support === 'refused') {
+    if (support === 'rejected') {
       const message = `${name} is a security field that is not supported yet, so the resource is rejected`;
       this.#report.add({ code: 'SECURITY_FIELD_NOT_SUPPORTED', path, message, hint });
     } else if (support === 'kubernetes') {

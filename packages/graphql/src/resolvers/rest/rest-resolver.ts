@@ -1,4 +1,4 @@
-import type { UpstreamAnswer, UpstreamCall } from '@edge-gateway/core';
+import type { UpstreamResponse, UpstreamCall } from '@edge-gateway/core';
 import { recorded } from '../../observe/http-call.ts';
 import { callKind, traced, type TracedCall } from '../../observe/span.ts';
 import { callFailure, jsonOf } from '../calls.ts';
@@ -65,7 +65,7 @@ export function createRestCaller(rest: RestResolver, name: string, context: Reso
     );
   }
 
-  function taken(answer: UpstreamAnswer, trace: TracedCall | undefined): unknown {
+  function taken(answer: UpstreamResponse, trace: TracedCall | undefined): unknown {
     trace?.tag({ 'http.response.status_code': answer.status });
     try {
       return jsonOf(answer, upstream, limits.maxResponseBytes);

@@ -1,9 +1,9 @@
 import { channel } from 'node:diagnostics_channel';
 import { IncomingMessage, type ServerResponse, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { allowQueuedTexts } from '../../http1/queued-text.ts';
+import { allowQueuedMessages } from '../../http1/queued-messages.ts';
 import type { Deadline, Deadlines, Limited } from '../../upstream/deadlines.ts';
-import { acceptsRequests, type Connection } from '../connection.ts';
+import { acceptsRequests, type Http1ClientConnection } from '../connection.ts';
 import type { ClientError } from '../refuse/client-error.ts';
 import { feedParser } from './feed-parser.ts';
 import { PlainHeadReader, type PlainHead } from './plain-head.ts';
@@ -27,7 +27,7 @@ export interface PlainConnectionParts {
   /** Maximum time until the first request, in milliseconds; 0 is no limit. */
   readonly headTimeoutMs: number;
   /** Serves a plain request. */
-  readonly serve: (req: IncomingMessage, res: ServerResponse, connection: Connection) => void;
+  readonly serve: (req: IncomingMessage, res: ServerResponse, connection: Http1ClientConnection) => void;
   readonly timeout: (socket: Socket) => void;
 }
 
@@ -46,7 +46,7 @@ const DETACH_SIGNAL = Object.getOwnPropertySymbols(IncomingMessage.prototype).fi
  * waits for its end.
  */
 export class PlainConnection implements Limited {
-  readonly #connection: Connection;
+  readonly #connection: Http1ClientConnection;
   readonly #socket: Carrier;
   readonly #parts: PlainConnectionParts;
   readonly #reader: PlainHeadReader;
@@ -61,7 +61,7 @@ export class PlainConnection implements Limited {
   /** True once it was handed over to the `node:http` server. */
   #isHandedOver = false;
 
-  private constructor(connection: Connection, parts: PlainConnectionParts) {
+  private constructor(connection: Http1ClientConnection, parts: PlainConnectionParts) {
     const { socket, limits } = connection;
     this.#connection = connection;
     this.#socket = socket;
@@ -73,10 +73,10 @@ export class PlainConnection implements Limited {
   }
 
   /** Returns false if the `node:http` server must handle the socket. */
-  static open(connection: Connection, parts: PlainConnectionParts): boolean {
+  static open(connection: Http1ClientConnection, parts: PlainConnectionParts): boolean {
     const opened = new PlainConnection(connection, parts);
     if (!readInto(connection.socket, opened.#onRead)) return false;
-    allowQueuedTexts(connection.socket);
+    allowQueuedMessages(connection.socket);
     opened.#start();
     return true;
   }
@@ -104,7 +104,7 @@ export class PlainConnection implements Limited {
   readonly #onRead = (length: number, buffer: Uint8Array): boolean => {
     const bytes = buffer as Buffer;
     if (this.#isHandedOver) return this.#socket.push(copy(bytes, 0, length));
-    if (this.#res) return this.#hold(copy(bytes, 0, length));
+    if (this.#res) return this.#buffer(copy(bytes, 0, length));
     this.#serveFrom(bytes, 0, length, false);
     return true;
   };
@@ -116,7 +116,7 @@ export class PlainConnection implements Limited {
     const head = this.#reader.read(buffer, start, end);
     const bodyEnd = head ? head.bodyStart + (head.contentLength ?? 0) : Infinity;
     if (!head || bodyEnd > end) return this.#handOver(copy(buffer, start, end));
-    if (bodyEnd < end) this.#hold(isOwned ? buffer.subarray(bodyEnd, end) : copy(buffer, bodyEnd, end));
+    if (bodyEnd < end) this.#buffer(isOwned ? buffer.subarray(bodyEnd, end) : copy(buffer, bodyEnd, end));
     const body = head.contentLength === undefined ? undefined : copy(buffer, head.bodyStart, bodyEnd);
     this.#serve(head, body);
   }
@@ -160,7 +160,7 @@ export class PlainConnection implements Limited {
   }
 
   /** Keeps what arrives during a response. Returns false if no more should be read. */
-  #hold(bytes: Buffer): boolean {
+  #buffer(bytes: Buffer): boolean {
     this.#connection.isBehind = true;
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;

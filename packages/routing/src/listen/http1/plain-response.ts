@@ -2,7 +2,7 @@ import { ServerResponse, STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { isHeaderBytes } from '@edge-gateway/core';
 import { bodyLength, bodyText, type BodyBytes } from '../../http1/body-bytes.ts';
-import { queueText } from '../../http1/queued-text.ts';
+import { queueMessage } from '../../http1/queued-messages.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
 import { currentDate } from './current-date.ts';
 import { headerLines } from './header-lines.ts';
@@ -90,7 +90,7 @@ export class PlainResponse extends NodeResponse {
     if (body === undefined) return super._send(data, encoding, callback, length);
     this.#body = undefined;
     this._headerSent = this.isWhole = true;
-    queueText(this.socket!, this._header!, body, callback);
+    queueMessage(this.socket!, this._header!, body, callback);
     return true;
   }
 

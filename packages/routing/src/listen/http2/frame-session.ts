@@ -166,7 +166,7 @@ export class FrameSession extends FrameEndpoint<FrameServerStream> implements Se
     }
     if (!this.#opened.isNew(id)) {
       if (this.#opened.isIdle(id)) throw connectionError('PROTOCOL_ERROR', `the stream ${id} cannot be opened`);
-      if (this.#opened.wasReset(id)) return this.countUseless();
+      if (this.#opened.wasReset(id)) return this.countControlFrame();
       throw connectionError('STREAM_CLOSED', `a head on stream ${id}, which is closed`);
     }
     this.#opened.open(id);
@@ -195,7 +195,7 @@ export class FrameSession extends FrameEndpoint<FrameServerStream> implements Se
     clearTimeout(this.#headTimer);
   }
 
-  protected take(buffer: Buffer, start: number, end: number): Buffer {
+  protected keep(buffer: Buffer, start: number, end: number): Buffer {
     return copyOf(buffer, start, end);
   }
 
@@ -234,7 +234,7 @@ export class FrameSession extends FrameEndpoint<FrameServerStream> implements Se
     if (this.writer.waitingBytes > MAX_WAITING_BYTES)
       throw connectionError('ENHANCE_YOUR_CALM', 'the client does not read its responses');
     if (this.streams.size >= maxStreams) {
-      this.countUseless();
+      this.countControlFrame();
       return constants.NGHTTP2_REFUSED_STREAM;
     }
     if (isTooLong) {

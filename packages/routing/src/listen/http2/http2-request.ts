@@ -75,13 +75,13 @@ export class Http2Request extends IncomingMessage implements BodyReader {
   }
 
   /** Disables the body limits, because the data belongs to a tunnel if the request is accepted. */
-  lift(): void {
+  removeBodyLimits(): void {
     this.#isUnlimited = true;
     this.#observer?.onComplete();
   }
 
   /** Marks a body of unknown length, as HTTP/1.1 does: what is sent on depends on it. */
-  frame(): void {
+  markChunked(): void {
     if (this.complete || this.headers['content-length'] !== undefined) return;
     this.headers['transfer-encoding'] = 'chunked';
     this.rawHeaders.push('transfer-encoding', 'chunked');

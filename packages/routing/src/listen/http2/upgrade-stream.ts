@@ -40,7 +40,7 @@ export class UpgradeStream extends Duplex {
     super({ highWaterMark: 64 * 1024 });
     this.req = req;
     this.#response = response;
-    req.lift();
+    req.removeBodyLimits();
     this.on('error', () => {});
     response.once('close', this.#closed);
   }

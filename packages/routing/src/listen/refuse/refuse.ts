@@ -1,9 +1,9 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { forPeople, linger, signsOf, type Context, type ErrorResponse } from '@edge-gateway/core';
+import { renderForBrowser, linger, signsOf, type Context, type ErrorResponse } from '@edge-gateway/core';
 import type { RequestRecord } from '../../format/record.ts';
-import type { Connection } from '../connection.ts';
+import type { Http1ClientConnection } from '../connection.ts';
 import type { Http2Exchange } from '../http2/http2-connection.ts';
 import { countResponse, countStatus, createHttpStats, type ResponseStats } from '../../serve/http-stats.ts';
 import { refusalBody, type Refusal } from '../../check/refusal.ts';
@@ -74,7 +74,7 @@ export function createRefuse({ context, listener, responses, onRefused, headerCa
       body: written,
       contentType,
       headers,
-    } = req ? forPeople(json, { request: signsOf(req), requestId, pages: context.pages }) : json;
+    } = req ? renderForBrowser(json, { request: signsOf(req), requestId, pages: context.pages }) : json;
     const body = String(written);
     const length = Buffer.byteLength(body);
     record(origin, { refused, requestId, status, bytesSent: length });
@@ -112,7 +112,7 @@ export function createRefuse({ context, listener, responses, onRefused, headerCa
       log.info({ listener, reason, client: socket.remoteAddress }, 'connection rejected');
     },
     /** Rejects a request with its own response. */
-    request(connection: Connection, res: ServerResponse, refused: Refusal): void {
+    request(connection: Http1ClientConnection, res: ServerResponse, refused: Refusal): void {
       connection.refused = connection.closing = true;
       const { headers, body } = respond(refused, originOf(connection));
       res.shouldKeepAlive = false;
@@ -120,7 +120,7 @@ export function createRefuse({ context, listener, responses, onRefused, headerCa
       res.end(body);
     },
     /** Writes to the socket: there is no request, or a handler owns its response and has not begun it. */
-    bytes(connection: Connection, refused: Refusal): void {
+    bytes(connection: Http1ClientConnection, refused: Refusal): void {
       const { socket, req, res } = connection;
       connection.refused = connection.closing = true;
       // What follows the last response belongs to a request that is counted and logged already.
@@ -135,7 +135,7 @@ export function createRefuse({ context, listener, responses, onRefused, headerCa
       linger(socket);
     },
     /** Counts and logs a response of the listener itself that is not a rejection. */
-    responded(served: Connection | Http2Exchange, status: number): void {
+    responded(served: Http1ClientConnection | Http2Exchange, status: number): void {
       const { socket, req } = served;
       count(status, served);
       const parts = { socket, req, startedAt: context.now(), requestId: '', status, bytesSent: 0 };
@@ -149,7 +149,7 @@ export function createRefuse({ context, listener, responses, onRefused, headerCa
   };
 }
 
-const originOf = (connection: Connection): Origin => ({
+const originOf = (connection: Http1ClientConnection): Origin => ({
   socket: connection.socket,
   req: connection.req,
   served: connection,

@@ -94,7 +94,7 @@ export class FrameConnection extends FrameEndpoint<FrameStream> implements Clien
   protected onBlock(block: HeaderBlock): void {
     const stream = this.streamOf(block.id);
     const fields = this.blocks.decode(block);
-    if (!stream) return this.countUseless();
+    if (!stream) return this.countControlFrame();
     this.countUseful();
     stream.onFields(fields, block.isLast);
   }
@@ -118,8 +118,8 @@ export class FrameConnection extends FrameEndpoint<FrameStream> implements Clien
     this.#observer.onClose(error);
   }
 
-  protected take(buffer: Buffer, start: number, end: number): Buffer {
-    return this.#buffer.take(buffer, start, end);
+  protected keep(buffer: Buffer, start: number, end: number): Buffer {
+    return this.#buffer.keep(buffer, start, end);
   }
 
   /** Streams limit what waits in memory: the window of the connection is granted again at once, so that it cannot be exceeded. */

@@ -143,11 +143,11 @@ export class UpstreamStream implements Channel, StreamObserver {
     if (stream && !stream.destroyed) stream._read(0);
   }
 
-  take(buffer: Buffer, start: number, end: number): Buffer {
+  keep(buffer: Buffer, start: number, end: number): Buffer {
     return start === 0 && end === buffer.length ? buffer : buffer.subarray(start, end);
   }
 
-  /** Buffers of HTTP/2 are not reused here: `take` need not copy. */
+  /** Buffers of HTTP/2 are not reused here: `keep` need not copy. */
   owns(): boolean {
     return false;
   }

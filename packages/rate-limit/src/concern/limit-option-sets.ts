@@ -10,7 +10,7 @@ import type { LimitBlock } from './limit-block.ts';
 export type LimitStage = 'rateLimitEarly' | 'rateLimit';
 
 /** An option and its sibling with references; a level has one of them at most. */
-const FAMILIES = [
+const OPTION_SETS = [
   { own: 'ratelimit', configs: 'rateLimitConfigs', stage: undefined },
   { own: 'ratelimitEarly', configs: 'rateLimitEarlyConfigs', stage: 'rateLimitEarly' },
   { own: 'ratelimitRegular', configs: 'rateLimitRegularConfigs', stage: 'rateLimit' },
@@ -18,8 +18,8 @@ const FAMILIES = [
 
 type ConfigRef = NonNullable<RateLimitConfigRefs['refs']>[number];
 
-/** The limits of one family that apply to a route. */
-export interface Family {
+/** The limits of one option set that apply to a route. */
+export interface LimitOptionSet {
   readonly rateLimits: readonly RateLimitActions[];
   /** One may be listed twice. */
   readonly refs: readonly ConfigRef[];
@@ -35,17 +35,17 @@ export interface ScopedConcurrency {
   readonly limits: readonly RateLimitConcurrency[];
 }
 
-/** Returns the families of a stage; those without a stage of their own belong to `unstaged`. */
-export function familiesAt(block: LimitBlock, stage: LimitStage, unstaged: LimitStage): Family[] {
-  return FAMILIES.filter((family) => (family.stage ?? unstaged) === stage).map(({ own, configs }) =>
-    familyOf(
+/** Returns the option sets of a stage; those without a stage of their own belong to `unstaged`. */
+export function optionSetsAt(block: LimitBlock, stage: LimitStage, unstaged: LimitStage): LimitOptionSet[] {
+  return OPTION_SETS.filter((optionSet) => (optionSet.stage ?? unstaged) === stage).map(({ own, configs }) =>
+    optionSetOf(
       { own: block.host[own], refs: block.host[configs]?.refs ?? [], level: 'host', option: own },
       { own: block.route[own], refs: block.route[configs]?.refs ?? [], level: 'route', option: own },
     ),
   );
 }
 
-interface FamilyLevel {
+interface OptionSetLevel {
   readonly own: RateLimitRoute | undefined;
   readonly refs: readonly ConfigRef[];
   readonly level: ScopedConcurrency['level'];
@@ -53,7 +53,7 @@ interface FamilyLevel {
 }
 
 /** The lists of a route replace those of its virtual host, unless it includes them. */
-function familyOf(host: FamilyLevel, route: FamilyLevel): Family {
+function optionSetOf(host: OptionSetLevel, route: OptionSetLevel): LimitOptionSet {
   const includes = route.own?.includeVhRateLimits === true;
   const replacesLimits = (route.own?.rateLimits ?? []).length > 0 || route.refs.length > 0;
   const limited = includes ? [host, route] : [replacesLimits ? route : host];

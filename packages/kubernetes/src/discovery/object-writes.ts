@@ -10,7 +10,7 @@ const RETRY_MS = 5_000;
 /** The longest time between attempts, in times of the first. */
 const MAX_RETRY_FACTOR = 12;
 
-export interface UnitWritesOptions {
+export interface ObjectWritesOptions {
   readonly client: Pick<ClusterClient, 'send'>;
   readonly log: Logger;
   /** Default: none besides that of the API server. */
@@ -28,7 +28,7 @@ interface UnitWriter<T> {
 }
 
 /** Receives what was discovered by unit, `discovery/<namespace>/<name>`, and writes it to a cluster. */
-export interface UnitWrites<T> {
+export interface ObjectWrites<T> {
   set(unit: string, value: T): void;
   delete(unit: string): void;
   /** Ignores both while it does not lead. */
@@ -37,10 +37,10 @@ export interface UnitWrites<T> {
 }
 
 /** Creates writes of units, one after the other. A write that fails is tried again, ever more rarely, and delays no other. */
-export function createUnitWrites<T>(
+export function createObjectWrites<T>(
   { what, apply, remove }: UnitWriter<T>,
-  { log, limit, retryMs = RETRY_MS }: UnitWritesOptions,
-): UnitWrites<T> {
+  { log, limit, retryMs = RETRY_MS }: ObjectWritesOptions,
+): ObjectWrites<T> {
   const closing = new AbortController();
   const { signal } = closing;
   /** What has to be written next, by unit; `undefined` is a deletion. */

@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { Socket } from 'node:net';
 import { bodyLength, bodyText, type BodyBytes } from './body-bytes.ts';
-import { acquireSlot, fillSlot, releaseSlot, SLOT_BYTES } from './text-slots.ts';
+import { acquireBuffer, fillBuffer, releaseBuffer, BUFFER_BYTES } from './message-buffers.ts';
 import { canWriteBytes, writeFirst, writesDirectly, writeText, type WriteObserver } from './write-text.ts';
 
 /** Number of texts that are written without waiting for the end of the turn, so that none waits for many others. */
@@ -33,7 +33,7 @@ class QueuedText implements WriteObserver {
     this.#callback = callback;
     this.#length = head.length + (body === undefined ? 0 : bodyLength(body));
     // In a slot, strings need not be joined, and bytes need not be converted to a string.
-    if (this.#length <= SLOT_BYTES) fillSlot((this.#slot = acquireSlot()), head, body);
+    if (this.#length <= BUFFER_BYTES) fillBuffer((this.#slot = acquireBuffer()), head, body);
     else this.#text = join(head, body);
   }
 
@@ -46,7 +46,7 @@ class QueuedText implements WriteObserver {
     }
     this.#slot = undefined;
     if (!writeFirst(this.#socket, slot.subarray(0, this.#length), this)) return;
-    releaseSlot(slot);
+    releaseBuffer(slot);
     this.onWritten();
   }
 
@@ -95,7 +95,7 @@ const OVERRIDES = {
 };
 
 /** Lets texts for a socket be queued. Other classes of sockets, such as those with TLS, write their texts immediately. */
-export function allowQueuedTexts(socket: Socket): void {
+export function allowQueuedMessages(socket: Socket): void {
   if (Object.getPrototypeOf(socket) !== Socket.prototype || !canWriteBytes(socket)) return;
   const carrier = socket as Carrier;
   // Another prototype would be simpler, but setting it takes 3 % of the time of a connection with one request.
@@ -117,7 +117,7 @@ let written: PromiseWithResolvers<void> | undefined;
  * sockets: this wakes their receivers less often, and waking them is a third of the cost of a short write. `onWritten` is called when
  * all of it is written, or writing it has failed. A failure destroys the socket.
  */
-export function queueText(socket: Socket, head: string, body?: string | BodyBytes, onWritten?: OnWritten): void {
+export function queueMessage(socket: Socket, head: string, body?: string | BodyBytes, onWritten?: OnWritten): void {
   writeQueued(socket);
   if ((socket as Carrier)[QUEUES] !== true || !writesDirectly(socket)) {
     if (writeText(socket, join(head, body), onWritten && { onWritten }) && onWritten) process.nextTick(onWritten);
@@ -134,7 +134,7 @@ export function queueText(socket: Socket, head: string, body?: string | BodyByte
 }
 
 /** Returns true while a queued text of a socket is not completely written. */
-export const hasUnwrittenText = (socket: Socket): boolean => (socket as Carrier)[UNWRITTEN] !== undefined;
+export const hasUnwrittenMessage = (socket: Socket): boolean => (socket as Carrier)[UNWRITTEN] !== undefined;
 
 /** Writes the queued text of a socket now, if there is one. */
 function writeQueued(socket: Socket): void {

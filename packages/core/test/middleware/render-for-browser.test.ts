@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createPages, errorResponse, forPeople, GatewayError, withPage, type Reader } from '../../src/index.ts';
+import { createPages, errorResponse, renderForBrowser, GatewayError, withPage, type Reader } from '../../src/index.ts';
 
 const reader = (facts?: Reader['facts'], method = 'GET'): Reader => ({
   request: { method, path: '/a?b', header: (name) => (name === 'sec-fetch-mode' ? 'navigate' : undefined) },
@@ -11,9 +11,9 @@ const VARY = 'accept, sec-fetch-mode, x-requested-with';
 const denied = (more: object = {}) =>
   new GatewayError('no', { code: 'ERR_X_DENIED', status: 403, headers: { 'x-a': '1' }, ...more });
 
-describe('forPeople', () => {
+describe('renderForBrowser', () => {
   it('keeps status and headers, and shows code, message and request id', () => {
-    const page = forPeople(errorResponse(denied(), 'r-1'), reader());
+    const page = renderForBrowser(errorResponse(denied(), 'r-1'), reader());
     expect(page).to.include({ status: 403, contentType: 'text/html; charset=utf-8' });
     expect(page.headers).to.include.members(['x-a', 'no-store', VARY]);
     expect(page.body).to.contain('ERR_X_DENIED').and.contain('r-1').and.contain('no');
@@ -22,7 +22,7 @@ describe('forPeople', () => {
   it('adds Vary to the response for scripts, whose body stays the same', () => {
     const response = errorResponse(denied({ reply: { body: 'RBAC: access denied' } }), 'r-1');
     const script = { ...reader(), request: { method: 'GET', header: () => undefined } };
-    expect(forPeople(response, script)).to.deep.equal({
+    expect(renderForBrowser(response, script)).to.deep.equal({
       ...response,
       headers: ['x-a', '1', 'x-request-id', 'r-1', 'vary', VARY],
     });
@@ -31,7 +31,7 @@ describe('forPeople', () => {
   describe('for a client that prefers JSON', () => {
     const request = { method: 'GET', header: (name: string) => (name === 'accept' ? 'application/json' : undefined) };
     const shown = (reply: object | undefined, jsonErrors?: boolean) => {
-      const { body, contentType, headers } = forPeople(errorResponse(denied({ reply }), 'r-1'), {
+      const { body, contentType, headers } = renderForBrowser(errorResponse(denied({ reply }), 'r-1'), {
         ...reader(),
         request,
         jsonErrors,
@@ -60,7 +60,7 @@ describe('forPeople', () => {
 
     it('is the body of another author', () => {
       const response = errorResponse(denied({ reply: { body: 'theirs', isFinal: true } }), 'r-1');
-      expect(forPeople(response, { ...reader(), request, jsonErrors: true })).to.equal(response);
+      expect(renderForBrowser(response, { ...reader(), request, jsonErrors: true })).to.equal(response);
       expect(response.headers).to.deep.equal(['x-a', '1', 'x-request-id', 'r-1']);
     });
   });
@@ -68,7 +68,7 @@ describe('forPeople', () => {
   it('shows the display name of the signed-in user', () => {
     const signedIn = (claims: object, method = 'GET') => {
       const identity = { provider: 'p', subject: '7', claims: { ...claims }, groups: [] };
-      return forPeople(errorResponse(denied(), 'r'), reader({ identity, logoutPath: '/bye' }, method)).body;
+      return renderForBrowser(errorResponse(denied(), 'r'), reader({ identity, logoutPath: '/bye' }, method)).body;
     };
     expect(signedIn({ email: 'ann@example.com', name: 'Ann' })).to.contain('signed in as ann@example.com');
     expect(signedIn({ preferred_username: 'ann' })).to.contain('signed in as ann.');
@@ -86,7 +86,7 @@ describe('forPeople', () => {
       errorResponse(denied({ status: 302 }), 'r'),
       { status: 404, body: 'a route', contentType: 'text/plain', headers: [] },
     ];
-    for (const response of own) expect(forPeople(response, reader())).to.equal(response);
+    for (const response of own) expect(renderForBrowser(response, reader())).to.equal(response);
   });
 });
 

@@ -9,8 +9,8 @@ import { isObject } from './resource-identity.ts';
 import type { ResourceCheck } from './check.ts';
 import { validateWritten } from './validate.ts';
 
-/** Each round removes what the previous one found; problems that this reveals are found in the next. */
-const MAX_ROUNDS = 5;
+/** Each attempt removes what the previous one found; problems that this reveals are found in the next. */
+const MAX_ATTEMPTS = 5;
 
 /**
  * Returns rejected Settings without their invalid fields. The defaults are not always the safe choice: a
@@ -19,7 +19,7 @@ const MAX_ROUNDS = 5;
  * invalid entry of `namedExtauth` is removed. Of the rules of `ratelimit` only the invalid ones are removed. Returns `undefined` if invalid
  * parts cannot be removed.
  */
-export function remainderOf(
+export function salvageSettings(
   written: WrittenResource,
   issues: readonly Problem[],
   checks?: readonly ResourceCheck[],
@@ -28,14 +28,14 @@ export function remainderOf(
   let value: unknown = written.value;
   let found = issues;
   const mistakes: FieldPath[] = [];
-  for (let round = 0; round < MAX_ROUNDS; round++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const wrong = found.filter(({ severity }) => severity === 'error').map(({ path }) => path);
     mistakes.push(...wrong);
     const [rules, others] = [wrong.filter(isRule), wrong.filter((path) => !isRule(path))];
     const rest = others.reduce(without, withoutRules(value, rules));
     if (isDeepStrictEqual(rest, value)) return undefined;
     const { resource, issues: left } = validateWritten({ ...written, value: rest }, checks);
-    if (resource) return close(resource, mistakes);
+    if (resource) return failClosed(resource, mistakes);
     value = rest;
     found = left;
   }
@@ -76,7 +76,7 @@ function withoutField(value: unknown, [step, ...rest]: FieldPath): unknown {
   return step === 'spec' ? undefined : others;
 }
 
-function close(resource: Resource, mistakes: readonly FieldPath[]): Resource {
+function failClosed(resource: Resource, mistakes: readonly FieldPath[]): Resource {
   const { rbac, extauth, namedExtauth, ratelimitServer, ...others } = resource.spec as SettingsSpec;
   const { discoveryNamespace } = others;
   const fieldsOf = (block: string): string[] =>

@@ -16,7 +16,7 @@ type Route = VirtualHost['routes'][number];
 type Upstream = Snapshot['upstreams'][number];
 
 /** What a gateway would serve. */
-export interface KeptPlan {
+export interface PredictedPlan {
   readonly snapshots: readonly Snapshot[];
   /** Virtual hosts with served routes of which it is not known whether the gateway would keep them. */
   readonly uncertain: readonly string[];
@@ -28,7 +28,7 @@ const NOTHING = { listeners: [], upstreams: [] };
  * Returns what a running gateway would serve with planned resources. It may serve last good parts that its resources do not
  * show any more, so a part that the plan does not change stays as served, as long as its resource exists.
  */
-export function keepServed({ state, before }: Planned, served: readonly Snapshot[]): KeptPlan {
+export function predictServed({ state, before }: Planned, served: readonly Snapshot[]): PredictedPlan {
   const uncertain: string[] = [];
   const [old, now] = [before.map(jsonOf), served.map(jsonOf)];
   const snapshots = [...state.snapshots.values()].map(jsonOf).map((after): Snapshot => {

@@ -13,8 +13,8 @@ export interface Folded {
   readonly conflicts: readonly string[];
 }
 
-/** Moves the keys in `x-beside` into `options`, whose values take precedence; returns `undefined` if there is nothing to move. */
-export function foldBeside(node: ObjectNode, value: Json): Folded | undefined {
+/** Moves the keys in `x-hoisted` into `options`, whose values take precedence; returns `undefined` if there is nothing to move. */
+export function hoistIntoOptions(node: ObjectNode, value: Json): Folded | undefined {
   const written = Object.keys(value).filter((key) => !node.fields.has(key) && node.beside.includes(camelCase(key)));
   const inside = value['options'] ?? {};
   if (written.length === 0 || typeof inside !== 'object' || Array.isArray(inside)) return undefined;

@@ -4,8 +4,8 @@ import { connect, createServer, Socket, type AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { allowQueuedTexts, hasUnwrittenText, queueText } from '../../src/http1/queued-text.ts';
-import { SLOT_BYTES } from '../../src/http1/text-slots.ts';
+import { allowQueuedMessages, hasUnwrittenMessage, queueMessage } from '../../src/http1/queued-messages.ts';
+import { BUFFER_BYTES } from '../../src/http1/message-buffers.ts';
 
 /** More than the buffers of both ends of a connection. */
 const LARGE = 'x'.repeat(16 * 1024 * 1024);
@@ -23,7 +23,7 @@ describe('a queued text', () => {
     const [socket] = (await accepted) as [Socket];
     server.close();
     opened.push(socket, peer);
-    allowQueuedTexts(socket);
+    allowQueuedMessages(socket);
     return { socket, peer };
   }
 
@@ -38,13 +38,13 @@ describe('a queued text', () => {
   it('is written at the end of the turn, with those of other sockets', async () => {
     const [a, b] = [await pair(), await pair()];
     const sent = (): number[] => [a.socket.bytesWritten, b.socket.bytesWritten];
-    queueText(a.socket, 'caf\u00e9');
-    queueText(b.socket, 'ab');
+    queueMessage(a.socket, 'caf\u00e9');
+    queueMessage(b.socket, 'ab');
     expect(sent()).to.deep.equal([0, 0]);
-    expect([hasUnwrittenText(a.socket), hasUnwrittenText(b.socket)]).to.deep.equal([true, true]);
+    expect([hasUnwrittenMessage(a.socket), hasUnwrittenMessage(b.socket)]).to.deep.equal([true, true]);
     await turn();
     expect(sent()).to.deep.equal([4, 2]);
-    expect([hasUnwrittenText(a.socket), hasUnwrittenText(b.socket)]).to.deep.equal([false, false]);
+    expect([hasUnwrittenMessage(a.socket), hasUnwrittenMessage(b.socket)]).to.deep.equal([false, false]);
     a.socket.end();
     expect(await textOf(a.peer)).to.equal('caf\u00e9');
   });
@@ -52,21 +52,21 @@ describe('a queued text', () => {
   it('is followed by its body, as it was when it was queued', async () => {
     const { socket, peer } = await pair();
     const bytes = Buffer.from('-caf\u00e9-', 'latin1');
-    queueText(socket, 'head ', { buffer: bytes, start: 1, end: 5 });
+    queueMessage(socket, 'head ', { buffer: bytes, start: 1, end: 5 });
     bytes.fill('x');
-    queueText(socket, ' next ', 'text');
-    const long = Buffer.alloc(2 * SLOT_BYTES, 'y');
-    queueText(socket, ' long ', { buffer: long, start: 0, end: long.length });
+    queueMessage(socket, ' next ', 'text');
+    const long = Buffer.alloc(2 * BUFFER_BYTES, 'y');
+    queueMessage(socket, ' long ', { buffer: long, start: 0, end: long.length });
     long.fill('x');
     socket.end();
-    expect(await textOf(peer)).to.equal(`head caf\u00e9 next text long ${'y'.repeat(2 * SLOT_BYTES)}`);
+    expect(await textOf(peer)).to.equal(`head caf\u00e9 next text long ${'y'.repeat(2 * BUFFER_BYTES)}`);
   });
 
   it('fills a slot exactly', async () => {
     for (const extra of [-1, 0, 1]) {
       const { socket, peer } = await pair();
-      const text = 'z'.repeat(SLOT_BYTES - 4 + extra);
-      queueText(socket, 'head', text);
+      const text = 'z'.repeat(BUFFER_BYTES - 4 + extra);
+      queueMessage(socket, 'head', text);
       socket.end();
       expect(await textOf(peer)).to.equal(`head${text}`);
     }
@@ -74,14 +74,14 @@ describe('a queued text', () => {
 
   it('stays as it is while the peer does not read, whatever is queued for others', async () => {
     const slow = await pair();
-    queueText(slow.socket, LARGE);
+    queueMessage(slow.socket, LARGE);
     await turn();
-    queueText(slow.socket, 'first ');
-    queueText(slow.socket, 'second ', 'body');
+    queueMessage(slow.socket, 'first ');
+    queueMessage(slow.socket, 'second ', 'body');
     await turn();
-    expect(hasUnwrittenText(slow.socket)).to.equal(true);
+    expect(hasUnwrittenMessage(slow.socket)).to.equal(true);
     const others = await Promise.all(Array.from({ length: 40 }, pair));
-    for (const { socket } of others) queueText(socket, 'other text', 'other body');
+    for (const { socket } of others) queueMessage(socket, 'other text', 'other body');
     await turn();
     slow.socket.end();
     expect((await textOf(slow.peer)).slice(LARGE.length)).to.equal('first second body');
@@ -95,16 +95,16 @@ describe('a queued text', () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const { socket, peer } = await pair();
-    queueText(socket, LARGE);
+    queueMessage(socket, LARGE);
     await turn();
-    const texts = Array.from({ length: 64 }, (_, i) => `${i} `.padEnd(SLOT_BYTES, 'a'));
+    const texts = Array.from({ length: 64 }, (_, i) => `${i} `.padEnd(BUFFER_BYTES, 'a'));
     for (const text of texts) {
-      queueText(socket, text);
+      queueMessage(socket, text);
       await turn();
     }
     collect();
     await turn();
-    const others = Array.from({ length: 256 }, () => Buffer.allocUnsafeSlow(SLOT_BYTES).fill('x'));
+    const others = Array.from({ length: 256 }, () => Buffer.allocUnsafeSlow(BUFFER_BYTES).fill('x'));
     socket.end();
     expect((await textOf(peer)).slice(LARGE.length)).to.equal(texts.join(''));
     expect(others).to.have.length(256);
@@ -113,9 +113,9 @@ describe('a queued text', () => {
   it('is written earlier if there are many', async () => {
     const pairs = await Promise.all(Array.from({ length: 33 }, pair));
     const written = (): number => pairs.filter(({ socket }) => socket.bytesWritten === 1).length;
-    for (const { socket } of pairs.slice(0, 31)) queueText(socket, 'a');
+    for (const { socket } of pairs.slice(0, 31)) queueMessage(socket, 'a');
     expect(written()).to.equal(0);
-    for (const { socket } of pairs.slice(31)) queueText(socket, 'a');
+    for (const { socket } of pairs.slice(31)) queueMessage(socket, 'a');
     expect(written()).to.equal(32);
     await turn();
     expect(written()).to.equal(33);
@@ -123,23 +123,23 @@ describe('a queued text', () => {
 
   it('is written before what follows it', async () => {
     const { socket, peer } = await pair();
-    queueText(socket, 'a');
-    queueText(socket, 'b');
+    queueMessage(socket, 'a');
+    queueMessage(socket, 'b');
     socket.write('c');
-    queueText(socket, 'd');
+    queueMessage(socket, 'd');
     socket.cork();
     socket.write('e');
     socket.write('f');
-    queueText(socket, 'g');
+    queueMessage(socket, 'g');
     socket.uncork();
-    queueText(socket, 'h');
+    queueMessage(socket, 'h');
     socket.end();
     expect(await textOf(peer)).to.equal('abcdefgh');
   });
 
   it('is written before parts that follow it together', async () => {
     const { socket, peer } = await pair();
-    queueText(socket, 'a');
+    queueMessage(socket, 'a');
     socket.cork();
     socket.write('b');
     socket.write('c');
@@ -151,7 +151,7 @@ describe('a queued text', () => {
   it('is written before the socket is destroyed', async () => {
     const { socket, peer } = await pair();
     const written = Promise.withResolvers<unknown>();
-    queueText(socket, 'last', undefined, written.resolve);
+    queueMessage(socket, 'last', undefined, written.resolve);
     socket.destroy();
     expect(await textOf(peer)).to.equal('last');
     expect(await written.promise).to.equal(undefined);
@@ -159,7 +159,7 @@ describe('a queued text', () => {
 
   it('is written when the socket is ended later in its turn', async () => {
     const { socket, peer } = await pair();
-    queueText(socket, 'last');
+    queueMessage(socket, 'last');
     socket.destroySoon();
     expect(await textOf(peer)).to.equal('last');
   });
@@ -167,23 +167,23 @@ describe('a queued text', () => {
   it('follows a text that the peer has not read', async () => {
     const { socket, peer } = await pair();
     const written: string[] = [];
-    queueText(socket, LARGE, undefined, () => written.push('first'));
+    queueMessage(socket, LARGE, undefined, () => written.push('first'));
     await turn();
-    expect([written, hasUnwrittenText(socket)]).to.deep.equal([[], true]);
-    queueText(socket, 'second', undefined, () => written.push('second'));
+    expect([written, hasUnwrittenMessage(socket)]).to.deep.equal([[], true]);
+    queueMessage(socket, 'second', undefined, () => written.push('second'));
     await turn();
     socket.end('third');
     expect((await textOf(peer)).replace(LARGE, '-')).to.equal('-secondthird');
-    expect([written, hasUnwrittenText(socket)]).to.deep.equal([['first', 'second'], false]);
+    expect([written, hasUnwrittenMessage(socket)]).to.deep.equal([['first', 'second'], false]);
   });
 
   it('stays unwritten when one before it is complete', async () => {
     const { socket, peer } = await pair();
     const first = Promise.withResolvers<boolean>();
     const second = Promise.withResolvers<boolean>();
-    queueText(socket, LARGE, undefined, () => first.resolve(hasUnwrittenText(socket)));
+    queueMessage(socket, LARGE, undefined, () => first.resolve(hasUnwrittenMessage(socket)));
     await turn();
-    queueText(socket, LARGE, undefined, () => second.resolve(hasUnwrittenText(socket)));
+    queueMessage(socket, LARGE, undefined, () => second.resolve(hasUnwrittenMessage(socket)));
     await turn();
     peer.resume();
     expect([await first.promise, await second.promise]).to.deep.equal([true, false]);
@@ -194,10 +194,12 @@ describe('a queued text', () => {
     const [a, b, slow] = [await pair(), await pair(), await pair()];
     const seen: unknown[] = [];
     const record = (name: string) => (error?: Error | null) => void seen.push([name, store.getStore(), error]);
-    store.run('of a', () => queueText(a.socket, 'a', undefined, record('a')));
-    store.run('of b', () => queueText(b.socket, 'b', undefined, record('b')));
+    store.run('of a', () => queueMessage(a.socket, 'a', undefined, record('a')));
+    store.run('of b', () => queueMessage(b.socket, 'b', undefined, record('b')));
     const ended = new Promise<void>((resolve) => {
-      store.run('of slow', () => queueText(slow.socket, LARGE, undefined, (error) => resolve(record('slow')(error))));
+      store.run('of slow', () =>
+        queueMessage(slow.socket, LARGE, undefined, (error) => resolve(record('slow')(error))),
+      );
     });
     expect(seen).to.deep.equal([]);
     await turn();
@@ -218,10 +220,10 @@ describe('a queued text', () => {
     const thrown = once(process, 'uncaughtException');
     const called = Promise.withResolvers<unknown>();
     try {
-      queueText(socket, 'a', undefined, () => {
+      queueMessage(socket, 'a', undefined, () => {
         throw new Error('of a listener');
       });
-      queueText(other.socket, 'b', undefined, called.resolve);
+      queueMessage(other.socket, 'b', undefined, called.resolve);
       const [error, origin] = (await thrown) as [Error, string];
       expect([error.message, origin]).to.deep.equal(['of a listener', 'uncaughtException']);
     } finally {
@@ -236,30 +238,30 @@ describe('a queued text', () => {
     peer.resetAndDestroy();
     const reasons: Promise<unknown>[] = [];
     while (!socket.destroyed) {
-      reasons.push(new Promise((resolve) => queueText(socket, 'lost', undefined, resolve)));
+      reasons.push(new Promise((resolve) => queueMessage(socket, 'lost', undefined, resolve)));
       await turn();
     }
     await closed;
-    reasons.push(new Promise((resolve) => queueText(socket, 'late', undefined, resolve)));
+    reasons.push(new Promise((resolve) => queueMessage(socket, 'late', undefined, resolve)));
     expect((await Promise.all(reasons)).at(-1)).to.be.instanceOf(Error);
-    expect(hasUnwrittenText(socket)).to.equal(false);
+    expect(hasUnwrittenMessage(socket)).to.equal(false);
   });
 
   it('fails if the socket is destroyed before all of it is written', async () => {
     const { socket } = await pair();
     const failed = Promise.withResolvers<unknown>();
-    queueText(socket, LARGE, undefined, failed.resolve);
+    queueMessage(socket, LARGE, undefined, failed.resolve);
     socket.destroy();
     expect(await failed.promise).to.be.instanceOf(Error);
-    expect(hasUnwrittenText(socket)).to.equal(false);
+    expect(hasUnwrittenMessage(socket)).to.equal(false);
   });
 
   it('is written immediately to sockets that do not allow it', async () => {
     const { peer } = await pair();
     if (peer.connecting) await once(peer, 'connect');
     const written = Promise.withResolvers<unknown>();
-    queueText(peer, 'now', undefined, written.resolve);
-    expect([peer.bytesWritten, hasUnwrittenText(peer)]).to.deep.equal([3, false]);
+    queueMessage(peer, 'now', undefined, written.resolve);
+    expect([peer.bytesWritten, hasUnwrittenMessage(peer)]).to.deep.equal([3, false]);
     expect(await written.promise).to.equal(undefined);
   });
 
@@ -271,9 +273,9 @@ describe('a queued text', () => {
     opened.push(socket);
     await once(socket, 'connect');
     server.close();
-    allowQueuedTexts(socket);
+    allowQueuedMessages(socket);
     const written = Promise.withResolvers<unknown>();
-    queueText(socket, 'now', undefined, written.resolve);
+    queueMessage(socket, 'now', undefined, written.resolve);
     expect([Object.getPrototypeOf(socket), socket.bytesWritten]).to.deep.equal([Other.prototype, 3]);
     expect(await written.promise).to.be.oneOf([undefined, null]);
   });
@@ -286,7 +288,7 @@ describe('a queued text', () => {
       seen.push(args[0]);
       return write(...args);
     };
-    queueText(socket, 'seen');
+    queueMessage(socket, 'seen');
     socket.end();
     expect([await textOf(peer), seen]).to.deep.equal(['seen', ['seen']]);
   });

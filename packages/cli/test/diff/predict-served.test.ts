@@ -118,7 +118,7 @@ const without = (name: string, resources = RESOURCES) =>
     .filter((one) => !one.includes(`metadata: { name: ${name} }`))
     .join('---\n');
 
-describe('keepServed', () => {
+describe('predictServed', () => {
   let directory: string;
   let controlPlane: ControlPlane;
   let admin: AdminServer;

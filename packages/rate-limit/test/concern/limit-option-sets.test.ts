@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { RateLimitActions, RateLimitConcurrency, RateLimitLevel } from '@edge-gateway/core/schema';
-import { familiesAt, type LimitStage } from '../../src/concern/families.ts';
+import { optionSetsAt, type LimitStage } from '../../src/concern/limit-option-sets.ts';
 
 const limits = (descriptorValue: string): RateLimitActions[] => [{ actions: [{ genericKey: { descriptorValue } }] }];
 const HOST = limits('host');
@@ -9,10 +9,10 @@ const refs = (...names: string[]) => ({ refs: names.map((name) => ({ name, names
 const inFlight = (maxInFlight: number): RateLimitConcurrency[] => [{ actions: [{ remoteAddress: {} }], maxInFlight }];
 
 const at = (host: RateLimitLevel, route: RateLimitLevel) =>
-  familiesAt({ host, route, routeOptions: {} }, 'rateLimit', 'rateLimit')[0]!;
+  optionSetsAt({ host, route, routeOptions: {} }, 'rateLimit', 'rateLimit')[0]!;
 const listed = (host: RateLimitLevel, route: RateLimitLevel) => {
-  const family = at(host, route);
-  return [...family.rateLimits, ...family.refs.map(({ name }) => name)];
+  const optionSet = at(host, route);
+  return [...optionSet.rateLimits, ...optionSet.refs.map(({ name }) => name)];
 };
 
 describe('the limits of a route', () => {
@@ -45,7 +45,7 @@ describe('the limits of a route', () => {
     expect([toldBy(undefined, undefined), toldBy(false, undefined)]).to.deep.equal([true, false]);
   });
 
-  it('belong to the stage of their family, or to the given one', () => {
+  it('belong to the stage of their optionSet, or to the given one', () => {
     const host = {
       ratelimit: { rateLimits: limits('unstaged') },
       ratelimitEarly: { rateLimits: limits('early') },
@@ -53,7 +53,7 @@ describe('the limits of a route', () => {
     };
     const block = { host, route: {}, routeOptions: {} };
     const valuesAt = (stage: LimitStage, unstaged: LimitStage) =>
-      familiesAt(block, stage, unstaged).flatMap(({ rateLimits }) =>
+      optionSetsAt(block, stage, unstaged).flatMap(({ rateLimits }) =>
         rateLimits.map(({ actions }) => actions![0]!.genericKey!.descriptorValue),
       );
     expect(valuesAt('rateLimitEarly', 'rateLimit')).to.deep.equal(['early']);

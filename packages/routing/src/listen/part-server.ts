@@ -26,7 +26,7 @@ export interface SlotParts {
 }
 
 /** One part of a listener, with the limits of its connections. It stays the same while the part changes. */
-export class Slot {
+export class PartServer {
   readonly #parts: SlotParts;
   readonly #rate: ConnectionRate;
   readonly #overflow: Overflow | undefined;

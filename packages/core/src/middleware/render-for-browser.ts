@@ -24,7 +24,7 @@ const CONTENT_TYPE = 'text/html; charset=utf-8';
  * Returns the response to an error in the form for its client, with the same status and headers: a page for the navigation of a browser,
  * JSON for clients that prefer it, and otherwise its own body. `Vary` is added to all. Errors that are not the gateway's own stay unchanged.
  */
-export function forPeople(response: ErrorResponse, reader: Reader): ErrorResponse {
+export function renderForBrowser(response: ErrorResponse, reader: Reader): ErrorResponse {
   const { request, requestId, pages, facts, jsonErrors = false } = reader;
   const { error, status, headers, contentType } = response;
   if (!error || contentType.startsWith('text/html') || status < 400) return response;
