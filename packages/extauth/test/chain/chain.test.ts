@@ -98,8 +98,8 @@ describe('the chain', () => {
   });
 
   it('never allows a request when a step fails, even if it is negated', async () => {
-    expect(await run([fail])).to.include({ allowed: false, outcome: 'defect' });
-    expect(await run([fail], { booleanExpr: '!a' })).to.include({ allowed: false, outcome: 'defect' });
+    expect(await run([fail])).to.include({ allowed: false, outcome: 'serverFailure' });
+    expect(await run([fail], { booleanExpr: '!a' })).to.include({ allowed: false, outcome: 'serverFailure' });
     expect((await run([fail, pass], { booleanExpr: 'a || b' })).allowed).to.equal(true);
     expect(await run([fail, refuse], { booleanExpr: 'a || b' })).not.to.have.property('failed');
   });
