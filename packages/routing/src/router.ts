@@ -195,6 +195,7 @@ export function createRouter(written: RouterOptions = {}): Router {
       pinUpstreams: generations.pinUpstreams,
       pages: context.pages,
       isHealthy: options.isHealthy ?? (() => true),
+      onUnknownHost: table.hintAtPort,
       onHostIdle: table.hostIdle,
       webSockets,
       recordings: options.recordings,

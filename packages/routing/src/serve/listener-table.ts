@@ -35,6 +35,8 @@ export function createListenerTable(environment: ListenerEnvironment) {
   const closing = new Set<Promise<void>>();
   /** Replaced versions with requests in progress. */
   const replaced = new Set<CompiledHost>();
+  /** Listeners for which the port of hosts was explained. */
+  const hinted = new Set<string>();
   let listeners: Listeners = new Map();
 
   /** Called when the last request of a replaced virtual host has ended. */
@@ -59,6 +61,19 @@ export function createListenerTable(environment: ListenerEnvironment) {
     }
   }
 
+  /** Logs, once per listener, that a host would match without its port. */
+  function hintAtPort({ source, domains }: CompiledListener, authority: string): void {
+    const host = withoutPort(authority);
+    if (host === authority || hinted.has(source.name) || !domains.find(host)) return;
+    hinted.add(source.name);
+    environment.context.log
+      .get('config')
+      .warn(
+        { listener: source.name, host: authority },
+        'request rejected with 404: the domain matches only without the port; add the domain with its port, or set routeOptions.ignorePortInHostMatching in the Gateway',
+      );
+  }
+
   return {
     get: (name: string) => listeners.get(name),
     /**
@@ -76,6 +91,7 @@ export function createListenerTable(environment: ListenerEnvironment) {
       return failures;
     },
     hostIdle,
+    hintAtPort,
     /** Ends unlimited responses such as subscriptions, including those of replaced virtual hosts. */
     drain() {
       const hosts = [...listeners.values()].flatMap((listener) => [...listener.hosts.values()]);

@@ -71,6 +71,8 @@ export interface RequestEnvironment {
   readonly webSockets: OpenWebSockets;
   /** Records single requests; `undefined` if nobody can ask for it. */
   readonly recordings: RecordingSource | undefined;
+  /** Called if no virtual host matches. */
+  readonly onUnknownHost: (listener: CompiledListener, authority: string) => void;
   /** Called when the last request of a replaced virtual host has ended. */
   readonly onHostIdle: (host: CompiledHost) => void;
 }

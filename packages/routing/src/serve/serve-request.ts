@@ -52,6 +52,7 @@ function notFound(request: RoutedRequest): void {
   request.environment.stats.noRoute.value++;
   request.result.flags = 'NR';
   request.result.details = 'route_not_found';
+  if (!request.route.host) request.environment.onUnknownHost(request.listener, request.head.authority);
   if (request.head.method === 'CONNECT') return request.refuse('ERR_ROUTING_METHOD_NOT_ALLOWED');
   request.reply(failureReply({ code: 'ERR_ROUTING_NO_ROUTE', status: 404 }, request.head.requestId));
 }
