@@ -14,7 +14,7 @@ export type AccessLevels = readonly [host: { readonly rbac?: Rbac }, route: { re
 
 /** The response to a rejected request. */
 export interface AccessRefusal {
-  readonly status: 400 | 401 | 403;
+  readonly status: number;
   readonly body: string;
   /** Set if the body does not contain it. */
   readonly reason?: string;
@@ -33,6 +33,8 @@ export interface AccessToExplain {
    * `regular` after policies. Default: no changes.
    */
   readonly transform?: (stage: 'early' | 'regular') => AccessRefusal | undefined;
+  /** Evaluates external auth and records its grants; returns its denial, after which no further step is explained. Default: it allows the request. */
+  readonly extAuth?: () => AccessRefusal | undefined;
   /** Returns the rules for the route after the recorded changes; `undefined` without a route. Default: the same rules. */
   readonly reroute?: () => Pick<AccessRules, 'levels' | 'virtualHost'> | undefined;
 }
@@ -79,7 +81,7 @@ export interface AccessRules {
 
 const TITLES = { beforeExtAuth: 'before external auth', afterExtAuth: 'after external auth' } as const;
 /** In the order in which a request meets them. */
-const STEPS = ['beforeExtAuth', 'early', 'afterExtAuth', 'rbac', 'regular'] as const;
+const STEPS = ['beforeExtAuth', 'extAuth', 'early', 'afterExtAuth', 'rbac', 'regular'] as const;
 
 type Step = (typeof STEPS)[number];
 type RouteRules = Omit<AccessRules, 'requireRbac'>;
@@ -95,7 +97,10 @@ export function explainAccess(rules: AccessRules, request: AccessToExplain): Exp
   const explain = createSteps(explained, rules.requireRbac, request);
   let current: RouteRules | undefined = rules;
   for (let i = 0; i < STEPS.length && current; i++) {
-    explain(STEPS[i]!, current);
+    const step = STEPS[i]!;
+    const isRefused = explained.refusal !== undefined;
+    explain(step, current);
+    if (step === 'extAuth' && explained.refusal && !isRefused) break;
     if (explained.refusal || !facts.reroute || !request.reroute) continue;
     facts.reroute = false;
     const next = request.reroute();
@@ -123,8 +128,10 @@ function createSteps(explained: Draft, requireRbac: boolean, request: AccessToEx
   };
 
   return (step: Step, { levels, virtualHost }: RouteRules): void => {
-    if (step === 'early' || step === 'regular')
-      return explained.refusal ? undefined : refuse(request.transform?.(step));
+    if (step === 'extAuth' || step === 'early' || step === 'regular') {
+      if (explained.refusal) return undefined;
+      return refuse(step === 'extAuth' ? request.extAuth?.() : request.transform?.(step));
+    }
     if (step === 'rbac') {
       const block = accessBlockOf(levels);
       const decision = isNew(block) ? compileAccess(block, requireRbac)?.(facts) : undefined;

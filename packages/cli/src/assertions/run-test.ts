@@ -5,11 +5,12 @@ import {
   printable,
   redactPath,
   type Context,
+  type Secrets,
   type Snapshot,
 } from '@edge-gateway/core';
 import type { ExplainedDestination } from '@edge-gateway/routing';
-import type { ExplainedRequest } from '../explain/access.ts';
-import { explainRequestLimits, type LimitsExplanation } from '../explain/limits.ts';
+import { dependsOnExtAuth } from '../explain/access.ts';
+import { explainRequestLimits, type ExplainedLimitedRequest } from '../explain/limits.ts';
 import {
   destinationName,
   destinationsOf,
@@ -29,22 +30,35 @@ export interface Mismatch {
   readonly found: string;
 }
 
-interface Explained {
-  readonly explanation: ExplainedRequest['explanation'];
-  readonly limits: LimitsExplanation;
+/** The outcome of a test. */
+export interface TestOutcome {
+  readonly mismatches: readonly Mismatch[];
+  /** Why external auth, which may change the outcome, was not evaluated. */
+  readonly notEvaluated?: string;
 }
 
-/** Explains the request of a test, and returns the failed expectations. No request is sent. */
-export function runTest(
+/** What a test is run with. */
+interface TestInput {
+  readonly snapshot: Snapshot;
+  readonly context: Context;
+  readonly secrets: Secrets;
+}
+
+/** Explains the request of a test, and compares it with the expectations. No request is sent. A user is assumed to be authenticated. */
+export async function runTest(
   { request, expect }: RequestTest,
-  input: { readonly snapshot: Snapshot; readonly context: Context },
-): Mismatch[] {
+  { snapshot, context, secrets }: TestInput,
+): Promise<TestOutcome> {
   const { claims, user, proxy: _proxy, ...asked } = request;
-  const explained = attempt(() => explainRequestLimits(asked, { ...input, claims, user }));
-  return Object.entries(CHECKS).flatMap(([field, check]) => check(expect, explained, field));
+  const auth = user === undefined ? { secrets } : 'assumed';
+  const explained = await attempt(() => explainRequestLimits(asked, { snapshot, context, claims, user, auth }));
+  const mismatches = Object.entries(CHECKS).flatMap(([field, check]) => check(expect, explained, field));
+  const { access } = explained.explanation;
+  const { notEvaluated } = access?.extauth ?? {};
+  return { mismatches, ...(notEvaluated !== undefined && dependsOnExtAuth(access) && { notEvaluated }) };
 }
 
-type Check = (expect: Expectations, explained: Explained, field: string) => Mismatch[];
+type Check = (expect: Expectations, explained: ExplainedLimitedRequest, field: string) => Mismatch[];
 
 /** Compares a text with what a test expects; `found` is shown instead of the value. */
 function compare(
@@ -122,9 +136,10 @@ const CHECKS: Readonly<Record<keyof Expectations, Check>> = {
       return [{ field: 'timeout', expected: seconds(timeoutMs), found: seconds(one.timeoutMs) }];
     }),
   headers: ({ headers = new Map() }, explained) =>
-    [...headers].flatMap(([name, wanted]) =>
-      each(explained, (one) => compareHeader(name, wanted, one), wanted === null ? undefined : `header ${name}`),
-    ),
+    [...headers].flatMap(([name, wanted]) => {
+      const check = (one: ExplainedDestination) => compareHeader({ name, wanted }, one, explained.granted);
+      return each(explained, check, wanted === null ? undefined : `header ${name}`);
+    }),
   jwt: ({ jwt }, { explanation: { access } }, field) => {
     const stages = access?.jwt ?? [];
     const failed = stages.find(({ passes }) => !passes);
@@ -170,7 +185,7 @@ function decision(
 
 /** Checks every destination; with a field, there must be one. */
 function each(
-  { explanation: { outcome } }: Explained,
+  { explanation: { outcome } }: ExplainedLimitedRequest,
   check: (destination: ExplainedDestination) => Mismatch[],
   required?: string | null,
 ): Mismatch[] {
@@ -180,10 +195,14 @@ function each(
   return destinations.map(check).find((mismatches) => mismatches.length > 0) ?? [];
 }
 
-function compareHeader(name: string, wanted: TextMatcher, { headers }: ExplainedDestination): Mismatch[] {
+function compareHeader(
+  { name, wanted }: { readonly name: string; readonly wanted: TextMatcher },
+  { headers }: ExplainedDestination,
+  granted: ReadonlySet<string>,
+): Mismatch[] {
   const values = headers.filter(([each]) => each.toLowerCase() === name).map(([, value]) => value);
   const value = values.length === 0 ? undefined : values.join(', ');
-  const isSecret = value !== undefined && (isSecretName(name) || isToken(value));
+  const isSecret = value !== undefined && (isSecretName(name) || isToken(value) || granted.has(value));
   const mismatches = compare(`header ${name}`, wanted, value, isSecret ? REDACTED : undefined);
   return mismatches.map((one) => (isSecretName(name) && wanted !== null ? { ...one, expected: REDACTED } : one));
 }

@@ -1,14 +1,13 @@
 import { printable } from '@edge-gateway/core';
 import { count } from '../output/problem-lines.ts';
 import type { Colors } from '../output/terminal.ts';
-import type { Mismatch } from './run-test.ts';
+import type { Mismatch, TestOutcome } from './run-test.ts';
 import type { RequestTest } from './test-file.ts';
 
 /** A test that ran. */
-export interface TestResult {
+export interface TestResult extends TestOutcome {
   readonly file: string;
   readonly test: RequestTest;
-  readonly mismatches: readonly Mismatch[];
   readonly durationMs: number;
 }
 
@@ -26,6 +25,9 @@ export function renderResults(results: readonly TestResult[], format: ReportForm
   return plain(results, colors);
 }
 
+const noteOf = ({ notEvaluated }: TestResult): string[] =>
+  notEvaluated === undefined ? [] : [`external auth is assumed to allow the request (not evaluated: ${notEvaluated})`];
+
 const mismatchLine = ({ field, expected, found }: Mismatch): string => `${field}: expected ${expected}, found ${found}`;
 
 function plain(results: readonly TestResult[], colors: Colors): string {
@@ -35,7 +37,8 @@ function plain(results: readonly TestResult[], colors: Colors): string {
     const mark = isFailed(result) ? colors.red('✗') : colors.green('✓');
     const place = isFailed(result) ? `  (${test.origin.file}:${test.origin.line})` : '';
     const details = mismatches.map((one) => colors.red(`      ${mismatchLine(one)}`));
-    return [...title, `  ${mark} ${printable(test.name)}${place}`, ...details];
+    const notes = noteOf(result).map((note) => colors.dim(`      ${printable(note)}`));
+    return [...title, `  ${mark} ${printable(test.name)}${place}`, ...details, ...notes];
   });
   const failed = results.filter(isFailed).length;
   const total = `${count(results.length, 'test')}, ${results.length - failed} passed, ${failed} failed`;
@@ -69,13 +72,15 @@ function junit(results: readonly TestResult[]): string {
 function junitCase(result: TestResult): string[] {
   const { file, test, mismatches } = result;
   const attributes = `classname="${escapeXml(file)}" name="${escapeXml(test.name)}" file="${escapeXml(file)}" line="${test.origin.line}" time="${secondsOf([result])}"`;
-  if (!isFailed(result)) return [`    <testcase ${attributes}/>`];
   const lines = mismatches.map(mismatchLine);
-  return [
-    `    <testcase ${attributes}>`,
-    `      <failure message="${escapeXml(lines[0]!)}">${escapeXml(lines.join('\n'))}</failure>`,
-    '    </testcase>',
+  const inner = [
+    ...lines
+      .slice(0, 1)
+      .map((first) => `<failure message="${escapeXml(first)}">${escapeXml(lines.join('\n'))}</failure>`),
+    ...noteOf(result).map((note) => `<system-out>${escapeXml(note)}</system-out>`),
   ];
+  if (inner.length === 0) return [`    <testcase ${attributes}/>`];
+  return [`    <testcase ${attributes}>`, ...inner.map((line) => `      ${line}`), '    </testcase>'];
 }
 
 /** The Test Anything Protocol, version 14. */
@@ -85,26 +90,28 @@ function tap(results: readonly TestResult[]): string {
   const lines = results.flatMap((result, i) => {
     const { file, test, mismatches } = result;
     const line = `${isFailed(result) ? 'not ok' : 'ok'} ${i + 1} - ${escape(`${file}: ${test.name}`)}`;
-    if (!isFailed(result)) return [line];
+    const notes = noteOf(result).map((note) => `  # ${escape(note)}`);
+    if (!isFailed(result)) return [line, ...notes];
     const details = mismatches.map(({ field, expected, found }) => ({ field, expected, found }));
     const yaml = [
       `at: ${JSON.stringify(`${test.origin.file}:${test.origin.line}`)}`,
       `mismatches: ${JSON.stringify(details)}`,
     ];
-    return [line, '  ---', ...yaml.map((each) => `  ${each}`), '  ...'];
+    return [line, '  ---', ...yaml.map((each) => `  ${each}`), '  ...', ...notes];
   });
   return ['TAP version 14', `1..${results.length}`, ...lines].join('\n');
 }
 
 function json(results: readonly TestResult[]): string {
   const failed = results.filter(isFailed).length;
-  const tests = results.map(({ file, test, mismatches, durationMs }) => ({
+  const tests = results.map(({ file, test, mismatches, notEvaluated, durationMs }) => ({
     file,
     line: test.origin.line,
     name: test.name,
     passed: mismatches.length === 0,
     durationMs: Number(durationMs.toFixed(3)),
     mismatches,
+    ...(notEvaluated !== undefined && { externalAuthNotEvaluated: notEvaluated }),
   }));
   return JSON.stringify({ total: results.length, passed: results.length - failed, failed, tests }, undefined, 2);
 }

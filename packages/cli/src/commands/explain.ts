@@ -68,7 +68,7 @@ export function addExplain(program: Command, io: Terminal): void {
     const { header, claims, listener, proxy, output } = flags;
     const request = parseRequest(method, url, header);
     const served = await readServed(io, command);
-    const explained = explainServed(served, { request, claims: parseClaims(claims), listener, proxy });
+    const explained = await explainServed(served, { request, claims: parseClaims(claims), listener, proxy });
     if (output === 'json') io.out(JSON.stringify(explained.data, undefined, 2));
     else io.outWrapped(await explained.text(io.colors));
     const mismatch = expectStatus === undefined ? undefined : outcomeMismatch(explained.data, expectStatus);

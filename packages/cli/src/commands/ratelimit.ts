@@ -47,7 +47,7 @@ export function addRatelimit(program: Command, io: Terminal): void {
     const flags = command.opts<LimitFlags>();
     const request = parseRequest(method, url, flags.header);
     checkAddress(flags.clientAddress);
-    explain(io, await readServed(io, command), { flags, request });
+    await explain(io, await readServed(io, command), { flags, request });
   });
 }
 
@@ -56,17 +56,19 @@ interface Asked {
   readonly request: WrittenRequest;
 }
 
-function explain(io: Terminal, served: Served, { flags, request }: Asked): void {
+async function explain(io: Terminal, served: Served, { flags, request }: Asked): Promise<void> {
   const { clientAddress, listener, proxy, user, output } = flags;
   const snapshot = chooseSnapshot(served.snapshots, proxy);
-  const input = { snapshot, context: explainContext(served.objects), claims: parseClaims(flags.claims), user };
+  const claims = parseClaims(flags.claims);
+  const auth = 'assumed' as const;
+  const input = { snapshot, context: explainContext(served.objects), claims, user, auth };
   const asked = {
     ...request,
     ...(listener !== undefined && { listener }),
     ...(clientAddress !== undefined && { clientAddress }),
   };
-  const { explanation, limits } = attempt(() => explainRequestLimits(asked, input));
-  const { request: shownRequest } = withoutSecrets(explanation);
+  const { explanation, granted, limits } = await attempt(() => explainRequestLimits(asked, input));
+  const { request: shownRequest } = withoutSecrets(explanation, granted);
   const isRouteOfRequest = routesOfRequest(asked, explanation, snapshot);
   const rejected = rejectedBehind(explanation, snapshot, { ...served, isRouteOfRequest });
   const shown = { ...limits, request: shownRequest, ...(rejected.length > 0 && { rejected }) };

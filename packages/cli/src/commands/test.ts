@@ -70,8 +70,9 @@ async function runFiles(io: Terminal, files: readonly TestFile[], flags: TestFla
       if (flags.name !== undefined && !test.name.includes(flags.name)) continue;
       const began = performance.now();
       const snapshot = chooseSnapshot(loaded.snapshots, test.request.proxy);
-      const mismatches = runTest(test, { snapshot, context: loaded.context });
-      results.push({ file, test, mismatches, durationMs: performance.now() - began });
+      const { context, secrets } = loaded;
+      const outcome = await runTest(test, { snapshot, context, secrets });
+      results.push({ file, test, ...outcome, durationMs: performance.now() - began });
     }
   }
   return results;
@@ -85,5 +86,6 @@ async function load(io: Terminal, directory: string) {
   // Rejected resources are not served: without this warning, the reason for failed tests would not be visible.
   if (errors > 0)
     io.err(io.colors.yellow(`Warning: ${directory} has errors (${errors}); see gatewayctl validate ${directory}`));
-  return { snapshots: [...state.snapshots.values()], context: explainContext(objectsOf(state)) };
+  const { secrets } = state;
+  return { snapshots: [...state.snapshots.values()], context: explainContext(objectsOf(state)), secrets };
 }

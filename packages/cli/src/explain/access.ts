@@ -4,11 +4,13 @@ import {
   type AuthPlace,
   type Context,
   type LoginPathField,
+  type Secrets,
   type Snapshot,
   type SnapshotAuthConfig,
   type VirtualHost,
 } from '@edge-gateway/core';
 import type { ExtAuthExtension, RouteOptions, VirtualHostOptions } from '@edge-gateway/core/schema';
+import type { AuthExplainer, ExplainedAuth } from '@edge-gateway/extauth/explain';
 import { explainAccess, type AccessRules, type ExplainedAccess } from '@edge-gateway/rbac';
 import {
   explainRequest,
@@ -39,7 +41,14 @@ interface ExplainedExtAuth {
   readonly booleanExpr?: string;
   /** The field of the login that names the path of the request, to which the login itself responds. */
   readonly loginPath?: LoginPathField;
+  readonly decision?: ExtAuthDecision;
+  /** Why there is no decision. */
+  readonly notEvaluated?: string;
 }
+
+type ExtAuthDecision =
+  | { readonly allowed: true; readonly user?: string }
+  | { readonly allowed: false; readonly status: number; readonly reason: string };
 
 interface ExplainedAuthServer {
   /** `namespace/name`. */
@@ -49,12 +58,20 @@ interface ExplainedAuthServer {
   readonly name?: string;
 }
 
+/**
+ * How external auth is evaluated: with the Secrets of the resources, by Secrets that are not read (`undefined`), or not at all
+ * because it is assumed to allow the request.
+ */
+export type AuthEvaluation = { readonly secrets: Secrets | undefined } | 'assumed';
+
 /** An explained request with the access checks of its route. */
 export interface ExplainedRequest {
   /** `access` is missing if there are no checks, or if no route matches. */
   readonly explanation: Explanation & { readonly access?: AccessExplanation };
   /** How the login passes on the token that JWT misses. */
   readonly loginToken: LoginToken | undefined;
+  /** Values that external auth adds to the request and that may come from Secrets; not part of the explanation. */
+  readonly granted: ReadonlySet<string>;
 }
 
 /** What a request is explained with. `claims` are assumed to be those of a verified token. */
@@ -62,6 +79,7 @@ interface ExplainInput {
   readonly snapshot: Snapshot;
   readonly context: Context;
   readonly claims: Readonly<Record<string, unknown>> | undefined;
+  readonly auth: AuthEvaluation;
   /** Called before the access checks, and after them if they admit the request. */
   readonly atLimits?: (stage: LimitStage, reached: LimitedRoute) => void;
 }
@@ -73,12 +91,33 @@ export type LimitStage = 'rateLimitEarly' | 'rateLimit';
 export type LimitedRoute = RoutePlace & Pick<ReachedRoute, 'facts'>;
 
 /** Explains a request, and external auth, JWT and RBAC of its route. */
-export function explainWithAccess(
+export async function explainWithAccess(
+  request: Omit<RequestToExplain, 'admit'>,
+  input: ExplainInput,
+): Promise<ExplainedRequest> {
+  const first = explainOnce(request, input, undefined);
+  if (input.auth === 'assumed' || !first.reachesAuth) return first;
+  const { createAuthExplainer } = await import('@edge-gateway/extauth/explain');
+  const explainer = createAuthExplainer(input.auth.secrets);
+  let explained: ExplainedRequest;
+  do explained = explainOnce(request, input, explainer);
+  while (await explainer.settle());
+  return explained;
+}
+
+interface Found {
+  access?: AccessExplanation;
+  loginToken?: LoginToken | undefined;
+  readonly decisions: Map<SnapshotAuthConfig, ExplainedAuth | undefined>;
+}
+
+function explainOnce(
   request: Omit<RequestToExplain, 'admit'>,
   { snapshot, context, claims, atLimits }: ExplainInput,
-): ExplainedRequest {
+  explainer: AuthExplainer | undefined,
+): ExplainedRequest & { readonly reachesAuth: boolean } {
   const { requireRbac = false } = snapshot.settings ?? {};
-  const found: { access?: AccessExplanation; loginToken?: LoginToken | undefined } = {};
+  const found: Found = { decisions: new Map() };
   const admit: Admission = ({ facts, transform, reroute, ...reached }) => {
     let place: RoutePlace = reached;
     let rules = rulesOf(place);
@@ -94,16 +133,27 @@ export function explainWithAccess(
       if (next && next.route !== place.route) rules = rulesOf((place = next));
       return next && rules;
     };
+    const extAuth = () => {
+      loginPath = loginPathOf(place, facts.path);
+      if (loginPath) return ANSWERED;
+      const config = embeddedConfigOf(place);
+      if (!config || found.decisions.has(config)) return undefined;
+      const { settings, virtualHost } = place;
+      const neighbours = virtualHost.authConfigs ?? [];
+      const decision = explainer?.explain({ config, neighbours, facts, settings: settings.extauth });
+      found.decisions.set(config, decision);
+      if (decision?.type !== 'denied') return undefined;
+      const { status, body, reason } = decision;
+      return { status, body, reason: `external auth rejects the request: ${reason}` };
+    };
     const access = explainAccess(
       { ...rules, requireRbac },
       {
         facts,
         now: Date.now(),
         ...(claims && { claims }),
-        transform: (stage) => {
-          loginPath = stage === 'early' ? loginPathOf(place, facts.path) : undefined;
-          return loginPath ? ANSWERED : rejection(transform(stage));
-        },
+        extAuth,
+        transform,
         reroute: again,
       },
     );
@@ -112,10 +162,9 @@ export function explainWithAccess(
       found.access = { ...access, ...later.access };
       return later.reply;
     }
-    const extauth = extAuthOf(place);
+    const extauth = extAuthOf(place, found.decisions);
     if (loginPath && extauth) {
-      const jwt = access.jwt.filter(({ stage }) => stage === 'before external auth');
-      const { removedHeaders } = access;
+      const { jwt, removedHeaders } = access;
       found.access = { extauth: { ...extauth, loginPath }, ...(removedHeaders && { removedHeaders }), jwt };
       return { status: 0, body: '', reason: `the login itself responds to its ${loginPath}` };
     }
@@ -127,8 +176,14 @@ export function explainWithAccess(
     return undefined;
   };
   const explanation = explainRequest(snapshot, { ...request, admit }, context);
-  const { access, loginToken } = found;
-  return { explanation: { ...explanation, ...(access && { access }) }, loginToken };
+  const { access, loginToken, decisions } = found;
+  const granted = Array.from(decisions.values(), (one) => (one?.type === 'allowed' ? one.granted : [])).flat();
+  return {
+    explanation: { ...explanation, ...(access && { access }) },
+    loginToken,
+    granted: new Set(granted),
+    reachesAuth: decisions.size > 0,
+  };
 }
 
 function rulesOf({ virtualHost, route }: RoutePlace): Omit<AccessRules, 'requireRbac'> {
@@ -156,9 +211,6 @@ function loginPathOf({ virtualHost, route }: RoutePlace, path: string): LoginPat
   return logins.map((login) => createLoginPaths(login)(plain)).find((field) => field !== undefined);
 }
 
-/** A transformation fails with 400 or not at all. */
-const rejection = (reply: ExplainedReply | undefined) => reply && ({ ...reply, status: 400 } as const);
-
 function blockOf(host: VirtualHost, route: RouteOptions): ExtAuthExtension | undefined {
   const { extauth } = host.options as VirtualHostOptions;
   return route.extauth ?? extauth;
@@ -174,18 +226,42 @@ function configOf(host: VirtualHost, route: RouteOptions): SnapshotAuthConfig | 
   return host.authConfigs?.find(({ ref }) => ref.name === name && ref.namespace === namespace);
 }
 
-function extAuthOf({ virtualHost, route, settings }: RoutePlace): ExplainedExtAuth | undefined {
+/** Returns the AuthConfig that the gateway itself evaluates. */
+function embeddedConfigOf({ virtualHost, route, settings }: RoutePlace): SnapshotAuthConfig | undefined {
+  const block = blockOf(virtualHost, route.options);
+  const isEmbedded = block && authPlaceOf(block, settings ?? {}).type === 'embedded';
+  return isEmbedded ? configOf(virtualHost, route.options) : undefined;
+}
+
+function extAuthOf(
+  { virtualHost, route, settings }: RoutePlace,
+  decisions: Found['decisions'] = new Map(),
+): ExplainedExtAuth | undefined {
   const block = blockOf(virtualHost, route.options);
   const place = block && authPlaceOf(block, settings ?? {});
   if (!place || place.type === 'off') return undefined;
   const { name = '', namespace = '' } = block?.configRef ?? {};
   const authConfig = `${namespace}/${name}`;
   if (place.type === 'missing') return { fault: place.reason };
-  if (place.type === 'server') return { ...(block?.configRef && { authConfig }), server: serverOf(place) };
+  if (place.type === 'server')
+    return {
+      ...(block?.configRef && { authConfig }),
+      server: serverOf(place),
+      notEvaluated: 'an auth server is not called by this command',
+    };
   const found = configOf(virtualHost, route.options);
   if (!found) return { authConfig, fault: `AuthConfig ${authConfig} does not exist` };
   const { booleanExpr } = found.spec;
-  return { authConfig, steps: stepsOf(found), ...(booleanExpr && { booleanExpr }) };
+  const steps = { authConfig, steps: stepsOf(found), ...(booleanExpr && { booleanExpr }) };
+  return { ...steps, ...evaluationOf(decisions.get(found)) };
+}
+
+function evaluationOf(decided: ExplainedAuth | undefined): Pick<ExplainedExtAuth, 'decision' | 'notEvaluated'> {
+  if (decided?.type === 'notEvaluated') return { notEvaluated: decided.reason };
+  if (decided?.type === 'denied')
+    return { decision: { allowed: false, status: decided.status, reason: decided.reason } };
+  if (!decided) return {};
+  return { decision: { allowed: true, ...(decided.user !== undefined && { user: decided.user }) } };
 }
 
 function serverOf({ name, upstream, server }: Extract<AuthPlace, { type: 'server' }>): ExplainedAuthServer {
@@ -202,11 +278,11 @@ function stepsOf({ spec }: SnapshotAuthConfig): string[] {
   });
 }
 
-/** Returns true if external auth, which an explanation does not call, may change the outcome. */
+/** Returns true if external auth, which was not evaluated, may change the outcome. */
 export function dependsOnExtAuth(access: AccessExplanation | undefined): boolean {
   const isDecidedBefore = access?.jwt.some(({ stage, passes }) => stage === 'before external auth' && !passes);
-  const { steps, server } = access?.extauth ?? {};
-  return (steps ?? server) !== undefined && !isDecidedBefore;
+  const { steps, server, decision } = access?.extauth ?? {};
+  return (steps ?? server) !== undefined && !decision && !isDecidedBefore;
 }
 
 /** The lines of an access explanation, without indentation. */
@@ -214,7 +290,7 @@ export function accessLines(access: AccessExplanation, colors: Colors): string[]
   const { extauth, removedHeaders, jwt, rerouted, rbac } = access;
   const mark = (good: boolean) => (good ? colors.green('✓') : colors.red('✗'));
   const lines = removedHeaders ? [`removed because only a token may set them: ${removedHeaders.join(', ')}`] : [];
-  if (extauth) lines.push(extAuthLine(extauth));
+  if (extauth) lines.push(extAuthLine(extauth, mark));
   for (const { stage, passes, reason, providers } of jwt) {
     lines.push(`${mark(passes)} JWT ${stage}: ${reason}`);
     for (const each of providers) lines.push(`    provider ${each.provider}: ${each.reason}`);
@@ -226,14 +302,20 @@ export function accessLines(access: AccessExplanation, colors: Colors): string[]
   return [...lines, `${mark(false)} RBAC: access denied (403): ${closest}${rbac.reason}`];
 }
 
-function extAuthLine({ authConfig, server, fault, steps = [], booleanExpr }: ExplainedExtAuth): string {
+function extAuthLine(extauth: ExplainedExtAuth, mark: (good: boolean) => string): string {
+  const { authConfig, server, fault, steps = [], booleanExpr, decision, notEvaluated } = extauth;
   if (fault !== undefined) return `external auth: ${fault}, so the response is 500`;
+  const undecided = `external auth decides (not evaluated${notEvaluated === undefined ? '' : `: ${notEvaluated}`})`;
   if (server) {
     const { upstream, protocol, name } = server;
     const what = `${name === undefined ? '' : `${name}, `}upstream ${upstream} over ${protocol}`;
     const config = authConfig === undefined ? '' : `, for AuthConfig ${authConfig}`;
-    return `external auth decides (not called by this command): auth server ${what}${config}`;
+    return `${undecided}: auth server ${what}${config}`;
   }
-  const rule = booleanExpr ?? 'all of them, in order';
-  return `external auth decides (not called by this command): AuthConfig ${authConfig}, ${rule}: ${steps.join(', ')}`;
+  const config = `AuthConfig ${authConfig}, ${booleanExpr ?? 'all of them, in order'}: ${steps.join(', ')}`;
+  if (!decision) return `${undecided}: ${config}`;
+  const { allowed } = decision;
+  const verdict = allowed ? 'allows the request' : `rejects the request with ${decision.status}: ${decision.reason}`;
+  const user = allowed && decision.user !== undefined ? ` of user ${decision.user}` : '';
+  return `${mark(allowed)} external auth ${verdict}${user} (${config})`;
 }

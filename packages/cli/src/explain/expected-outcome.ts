@@ -24,7 +24,9 @@ export function outcomeMismatch(
   const is = `expected ${expected}`;
   if (dependsOnExtAuth(access)) {
     const by = access?.extauth?.authConfig === undefined ? '' : ` of AuthConfig ${access.extauth.authConfig}`;
-    return `${is}, but the outcome is not known: it depends on external auth${by}, which is not called by this command`;
+    const { notEvaluated } = access?.extauth ?? {};
+    const why = notEvaluated === undefined ? '' : `: ${notEvaluated}`;
+    return `${is}, but the outcome is not known: it depends on external auth${by}, which is not evaluated${why}`;
   }
   const isSame = expected === 'forwarded' ? isForwarded(outcome) : statusOf(outcome) === expected;
   return isSame ? undefined : `${is}, found ${outcomeText(outcome)}`;

@@ -21,36 +21,37 @@ export interface Question {
 /** An explanation without secret values: as data, and as text. */
 export interface ServedExplanation {
   readonly data: ExplainedRequest['explanation'];
-  text(colors: Colors): Promise<string>;
+  readonly text: (colors: Colors) => Promise<string>;
 }
 
 /** Explains a request with the served configuration and the resources that determine the response. No request is sent. */
-export function explainServed(served: Served, question: Question): ServedExplanation {
+export async function explainServed(served: Served, question: Question): Promise<ServedExplanation> {
   const { request, claims } = question;
   const snapshot = chooseSnapshot(served.snapshots, question.proxy);
-  const input = { snapshot, context: explainContext(served.objects), claims };
+  const { objects, secrets } = served;
+  const input = { snapshot, context: explainContext(objects), claims, auth: { secrets } };
   const listener = question.listener === undefined ? {} : { listener: question.listener };
   const hostStates = (upstream: string) => served.hostStates?.get(upstream);
-  const ask = (headers: Record<string, string[]>) => {
-    const { explanation, loginToken } = attempt(() =>
+  const ask = async (headers: Record<string, string[]>) => {
+    const { explanation, loginToken, granted } = await attempt(() =>
       explainWithAccess({ ...request, headers, hostStates, ...listener }, input),
     );
-    return { loginToken, explanation: withoutSecrets(explanation) };
+    return { loginToken, explanation: withoutSecrets(explanation, granted) };
   };
-  const { explanation, loginToken } = ask(request.headers);
+  const { explanation, loginToken } = await ask(request.headers);
   const isRouteOfRequest = routesOfRequest({ ...request, ...listener }, explanation, snapshot);
   const rejected = rejectedBehind(explanation, snapshot, { ...served, isRouteOfRequest });
   const data = { ...explanation, ...(rejected.length > 0 && { rejected }) };
   return {
     data,
-    async text(colors) {
+    text: async (colors) => {
       const choice = { url: request.url, ...listener };
-      const unused = unusedListeners(served.objects, snapshot);
+      const unused = unusedListeners(objects, snapshot);
       const unserved = await unservedFor(explanation, choice, () => served.readUnserved(snapshot.proxy), unused);
       const { cookie: cookies = [] } = request.headers;
-      const withCookie = (cookie: string) =>
-        ask({ ...request.headers, cookie: [[...cookies, cookie].join('; ')] }).explanation;
-      const missing = loginToken && missingToken(loginToken, withCookie);
+      const withCookie = async (cookie: string) =>
+        (await ask({ ...request.headers, cookie: [[...cookies, cookie].join('; ')] })).explanation;
+      const missing = loginToken && (await missingToken(loginToken, withCookie));
       return renderExplanation({ ...data, unserved, missingToken: missing }, colors);
     },
   };

@@ -18,15 +18,18 @@ import type { Colors } from '../output/terminal.ts';
 
 const hide = (path: string): string => redactPath(path, REDACTED);
 
-/** Returns an explanation without the secret values in options and headers. */
-export function withoutSecrets<T extends Explanation>(explanation: T): T {
+/** Returns an explanation without the secret values in options and headers; `granted` are values that external auth adds. */
+export function withoutSecrets<T extends Explanation>(explanation: T, granted: ReadonlySet<string>): T {
   const { request, options, effects, outcome } = explanation;
   return {
     ...explanation,
     request: { ...request, path: hide(request.path) },
     options: options.map((one) => ({ ...one, value: redact(one.value) })),
     effects: effects.map((one) => ({ ...one, effect: hide(one.effect) })),
-    outcome: outcomeWithoutSecrets(outcome, hiddenLiterals(options.map(({ value }) => value))),
+    outcome: outcomeWithoutSecrets(
+      outcome,
+      new Set([...hiddenLiterals(options.map(({ value }) => value)), ...granted]),
+    ),
   };
 }
 
@@ -113,7 +116,7 @@ function rejectedLine({ kind, namespace, name, serves, keeps, lacksRoutes, reaso
   return `${kind} ${namespace}/${name}: ${effect}${reason && `: ${reason}`}`;
 }
 
-/** External auth is not called here, so the result after it is only valid if it allows the request. */
+/** Without a decision of external auth, the result is only valid if it allows the request. */
 function resultTitle(access: AccessExplanation | undefined): string {
   const isConditional = dependsOnExtAuth(access) && !access?.extauth?.loginPath;
   return isConditional ? 'Result, if external auth allows the request' : 'Result';

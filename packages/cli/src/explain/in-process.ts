@@ -47,11 +47,13 @@ export async function explainInProcess(here: ServedConfiguration, asked: Request
     snapshots,
     objects: state ? objectsOf(state, relevantIn(state)) : [],
     problems: state?.issues ?? [],
+    secrets: undefined,
     hostStates: here.hostStates && { get: (upstream: string) => here.hostStates!(upstream) },
     readUnserved: async (proxy: string) => here.unserved(proxy),
   };
   const question = { request, claims: parseClaims(asked.claims, 'claims'), proxy: asked.proxy };
-  return explainServed(served, question).text(NO_COLORS);
+  const { text } = await explainServed(served, question);
+  return text(NO_COLORS);
 }
 
 /** Explanations need gateways and secrets, and resources with problems. */

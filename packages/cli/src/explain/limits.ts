@@ -7,7 +7,13 @@ import {
   type ExplainedLocalLimits,
 } from '@edge-gateway/rate-limit';
 import type { Explanation, RequestToExplain } from '@edge-gateway/routing';
-import { explainWithAccess, type ExplainedRequest, type LimitedRoute, type LimitStage } from './access.ts';
+import {
+  explainWithAccess,
+  type AuthEvaluation,
+  type ExplainedRequest,
+  type LimitedRoute,
+  type LimitStage,
+} from './access.ts';
 
 /** The rate limits of a request. Plain data. */
 export interface LimitsExplanation {
@@ -32,24 +38,32 @@ interface LimitsInput {
   readonly claims: Readonly<Record<string, unknown>> | undefined;
   /** Assumed to be the authenticated user. */
   readonly user: string | undefined;
+  readonly auth: AuthEvaluation;
 }
 
+/** An explained request with its rate limits. */
+export type ExplainedLimitedRequest = Pick<ExplainedRequest, 'explanation' | 'granted'> & {
+  readonly limits: LimitsExplanation;
+};
+
 /** Explains the rate limits of a request, and the explanation of its route. */
-export function explainRequestLimits(
+export async function explainRequestLimits(
   request: Omit<RequestToExplain, 'admit'>,
-  { snapshot, context, claims, user }: LimitsInput,
-): { readonly explanation: ExplainedRequest['explanation']; readonly limits: LimitsExplanation } {
+  { snapshot, context, claims, user, auth }: LimitsInput,
+): Promise<ExplainedLimitedRequest> {
   const stages = new Map<LimitStage, ExplainedLimits | undefined>();
   const found: { place?: LimitedRoute } = {};
   const atLimits = (stage: LimitStage, reached: LimitedRoute): void => {
     found.place = reached;
+    // A request whose external auth was evaluated passes the stages again.
+    if (stage === 'rateLimitEarly') stages.clear();
     const { virtualHost, route, facts } = reached;
     const settings = settingsOf(snapshot, virtualHost);
     if (stage === 'rateLimit' && user !== undefined)
       facts.requestChanges.push({ op: 'set', name: userHeaderOf(settings), value: user });
     stages.set(stage, explainLimits({ stage, scope: { virtualHost, route, settings }, facts }));
   };
-  const { explanation } = explainWithAccess(request, { snapshot, context, claims, atLimits });
+  const { explanation, granted } = await explainWithAccess(request, { snapshot, context, claims, auth, atLimits });
   const { place } = found;
   const listener = place && listenerOf(snapshot, place.virtualHost);
   const local = place && listener && explainLocalLimits({ ...place, listener });
@@ -63,7 +77,7 @@ export function explainRequestLimits(
     stages: Array.from(stages.values()).filter((each) => each !== undefined),
     ...(isStopped && outcome.type === 'reply' && { endsBefore: `${outcome.status} (${outcome.reason})` }),
   };
-  return { explanation, limits };
+  return { explanation, granted, limits };
 }
 
 type Host = LimitedRoute['virtualHost'];

@@ -4,7 +4,7 @@ import type { ExplainedAccess } from '@edge-gateway/rbac';
 import type { Outcome, RoutePlace } from '@edge-gateway/routing';
 import { dig, entries, items, text } from '../resources/objects.ts';
 
-/** How the login of a route passes on the token that JWT misses; external auth is not called by an explanation. */
+/** How the login of a route passes on the token that JWT misses. An explanation sends nothing to its identity provider. */
 export interface LoginToken {
   /** The header that the login adds and JWT reads. */
   readonly header: string | undefined;
@@ -66,13 +66,13 @@ export type MissingToken =
   | { readonly cookie: string; readonly outcome: Outcome | undefined };
 
 /** Returns where JWT finds the token of the login; `undefined` if it does not find it. */
-export function missingToken(
+export async function missingToken(
   { header, cookies }: LoginToken,
-  explainWith: (cookie: string) => { readonly outcome: Outcome; readonly access?: ExplainedAccess },
-): MissingToken | undefined {
+  explainWith: (cookie: string) => Promise<{ readonly outcome: Outcome; readonly access?: ExplainedAccess }>,
+): Promise<MissingToken | undefined> {
   if (header !== undefined) return { header };
   for (const cookie of cookies) {
-    const { outcome, access } = explainWith(cookie);
+    const { outcome, access } = await explainWith(cookie);
     if (!access?.jwt.length || !access.jwt.every(({ passes }) => passes)) continue;
     const dependsOnClaims = access.rbac?.allowed === false;
     return { cookie: cookie.slice(0, cookie.indexOf('=')), outcome: dependsOnClaims ? undefined : outcome };

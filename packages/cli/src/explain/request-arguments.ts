@@ -53,9 +53,9 @@ function parseHeaders(written: readonly string[]): Record<string, string[]> {
 }
 
 /** Runs an explanation; its errors become those of the command. */
-export function attempt<T>(work: () => T): T {
+export async function attempt<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return work();
+    return await work();
   } catch (error) {
     if (error instanceof GatewayError) throw cliError('ERR_CLI_USAGE', error.message, error);
     const text = 'cannot read the served configuration; compare the versions with gatewayctl version';

@@ -3,6 +3,7 @@ import {
   type Context,
   type HostState,
   type Problem,
+  type Secrets,
   type SecretValue,
   type Snapshot,
 } from '@edge-gateway/core';
@@ -27,6 +28,8 @@ export interface Served {
   readonly snapshots: readonly Snapshot[];
   readonly objects: readonly StatusObject[];
   readonly problems: readonly Problem[];
+  /** Of a directory; `undefined` for a running gateway, whose Secrets are never read. */
+  readonly secrets: Secrets | undefined;
   /** The current hosts by upstream; `undefined` if they are unknown. */
   readonly hostStates: Pick<ReadonlyMap<string, readonly HostState[]>, 'get'> | undefined;
   /** Reads the listeners of a proxy that are not served. */
@@ -42,6 +45,7 @@ export async function readServed(io: Terminal, command: Command): Promise<Served
       snapshots: [...state.snapshots.values()],
       objects: objectsOf(state),
       problems: state.issues,
+      secrets: state.secrets,
       hostStates: undefined,
       readUnserved: async (proxy) => state.unservedListeners.get(proxy) ?? [],
     };
@@ -53,6 +57,7 @@ export async function readServed(io: Terminal, command: Command): Promise<Served
     snapshots: served.map(({ snapshot }) => snapshot),
     objects,
     problems: await readProblems(connection).catch(() => []),
+    secrets: undefined,
     hostStates: await readHostStates(connection).catch(() => undefined),
     readUnserved: async () =>
       ((await readComponents(connection)) ?? []).filter((one) => isListener(one) && !isReady(one)),

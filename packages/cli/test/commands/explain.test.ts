@@ -35,6 +35,9 @@ spec:
         routeAction: { single: { upstream: { name: lost } } }
 `;
 
+/** Of `password` with the salt `TYiryv0/`. */
+const HASH = '8BvzLUO9IfGPGGsPnAgSu1';
+
 describe('explain', () => {
   let cwd: string;
   before(() => {
@@ -753,7 +756,9 @@ spec: { bindPort: 8080, httpGateway: {} }
     ] as const) {
       it(`names an auth server ${title}`, async () => {
         const { stdout } = await askWith({ extauth });
-        expect(stdout).to.contain(`external auth decides (not called by this command): ${line}\n`);
+        expect(stdout).to.contain(
+          `external auth decides (not evaluated: an auth server is not called by this command): ${line}\n`,
+        );
         expect(stdout).to.contain('Result, if external auth allows the request\n');
       });
     }
@@ -799,7 +804,7 @@ spec: { bindPort: 8080, httpGateway: {} }
 
     it('does not take a result that depends on external auth for the expected one', async () => {
       const extauth = { configRef: { name: 'login', namespace: 'gw-system' } };
-      const unknown = 'is not called by this command';
+      const unknown = 'is not evaluated: only apiKeyAuth and basicAuth are evaluated, not oauth2.oidcAuthorizationCode';
       const expecting = (options: object, status: string) => ask(options, '--expect-status', status);
       for (const status of ['forwarded', '401']) {
         const { code, stderr } = await expecting({ extauth, rbac: { disable: true } }, status);
@@ -816,6 +821,37 @@ spec: { bindPort: 8080, httpGateway: {} }
         code: 1,
         stderr: 'Error: expected forwarded, found 500 (AuthConfig gw-system/lost does not exist)\n',
       });
+    });
+
+    it('evaluates keys and passwords of a directory, and reads none of a running gateway', async () => {
+      const directory = temporaryDirectory();
+      const authConfig = {
+        apiVersion: 'enterprise.gw.vendor.io/v1',
+        kind: 'AuthConfig',
+        metadata: { name: 'staff', namespace: 'gw-system' },
+        spec: { configs: [{ basicAuth: { apr: { users: { ann: { salt: 'TYiryv0/', hashedPassword: HASH } } } } }] },
+      };
+      const options = { extauth: { configRef: { name: 'staff', namespace: 'gw-system' } } };
+      const guarded = RESOURCES.replace('timeout: 2s', `timeout: 2s, extauth: ${JSON.stringify(options.extauth)}`);
+      writeFileSync(join(directory, 'all.yaml'), `${guarded}---\n${JSON.stringify(authConfig)}\n`);
+      const cart = ['GET', 'http://shop.example/cart/1'];
+      const ann = ['-H', `authorization: Basic ${btoa('ann:password')}`];
+      const steps = '(AuthConfig gw-system/staff, all of them, in order: config_0 (basicAuth))';
+
+      const denied = await explain(...cart, '-c', directory, '--expect-status', '401');
+      expect(denied).to.include({ code: 0, stderr: '' });
+      const reason = 'no user name and password';
+      expect(denied.stdout).to.contain(`\n  ✗ external auth rejects the request with 401: ${reason} ${steps}\n`);
+      expect(denied.stdout).to.contain(`\nResult\n  respond with 401 (external auth rejects the request: ${reason})\n`);
+      const allowed = await explain(...cart, ...ann, '-c', directory, '--expect-status', 'forwarded');
+      expect(allowed).to.include({ code: 0, stderr: '' });
+      expect(allowed.stdout).to.contain(`\n  ✓ external auth allows the request of user ann ${steps}\n`);
+      expect(allowed.stdout).to.contain('\nResult\n').and.contain('\n    x-user-id: ann\n');
+
+      const config = { ref: authConfig.metadata, spec: authConfig.spec };
+      expect((await askBehind(config, { ...options, rbac: { disable: true } }, ...ann)).stdout)
+        .to.contain('external auth decides (not evaluated: keys and passwords of a running gateway are not read; ')
+        .and.contain('Result, if external auth allows the request\n');
     });
 
     it('does not present a token that the login adds as missing', async () => {

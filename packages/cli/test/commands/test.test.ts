@@ -41,7 +41,32 @@ apiVersion: v1
 kind: Secret
 metadata: { name: key, labels: { team: shop } }
 type: extauth.vendor.io/apikey
-stringData: { api-key: hush }
+stringData: { api-key: hush, plan: gold-plated }
+---
+apiVersion: enterprise.gw.vendor.io/v1
+kind: AuthConfig
+metadata: { name: staff }
+spec:
+  configs:
+    - basicAuth:
+        realm: staff
+        apr: { users: { ann: { salt: TYiryv0/, hashedPassword: 8BvzLUO9IfGPGGsPnAgSu1 } } }
+---
+apiVersion: enterprise.gw.vendor.io/v1
+kind: AuthConfig
+metadata: { name: either }
+spec:
+  booleanExpr: key || token
+  configs:
+    - name: key
+      apiKeyAuth: { headerName: x-key, headersFromMetadataEntry: { x-plan: { name: plan } }, labelSelector: { team: shop } }
+    - name: token
+      oauth2: { accessTokenValidation: { jwt: { remoteJwks: { url: https://id.example/keys } } } }
+---
+apiVersion: enterprise.gw.vendor.io/v1
+kind: AuthConfig
+metadata: { name: elsewhere }
+spec: { configs: [{ apiKeyAuth: { labelSelector: { team: other } } }] }
 ---
 apiVersion: gateway.vendor.io/v1
 kind: VirtualService
@@ -90,6 +115,19 @@ spec:
         routeAction: { single: { upstream: { name: cart } } }
         options:
           extauth: { configRef: { name: keys, namespace: gw-system } }
+          rateLimitConfigs: { refs: [{ name: each, namespace: gw-system }] }
+      - name: staff
+        matchers: [{ prefix: /staff }]
+        routeAction: { single: { upstream: { name: cart } } }
+        options: { extauth: { configRef: { name: staff, namespace: gw-system } } }
+      - name: either
+        matchers: [{ prefix: /either }]
+        routeAction: { single: { upstream: { name: cart } } }
+        options: { extauth: { configRef: { name: either, namespace: gw-system } } }
+      - name: elsewhere
+        matchers: [{ prefix: /elsewhere }]
+        routeAction: { single: { upstream: { name: cart } } }
+        options: { extauth: { configRef: { name: elsewhere, namespace: gw-system } } }
       - name: cart
         matchers: [{ prefix: /cart }]
         routeAction: { single: { upstream: { name: cart } } }
@@ -138,8 +176,8 @@ tests:
     request: { url: http://shop.example/admin, claims: { role: user } }
     expect: { rbac: deny, status: 403, body: 'RBAC: access denied', jwt: allow }
   - name: a key
-    request: { url: http://shop.example/keyed }
-    expect: { extauth: keys, upstream: cart }
+    request: { url: http://shop.example/keyed, headers: { api-key: hush } }
+    expect: { extauth: keys, upstream: cart, headers: { x-user-id: key } }
   - name: another host
     request: { url: http://other.example/ }
     expect: { virtualService: null, route: null, status: 404 }
@@ -194,8 +232,8 @@ describe('test', () => {
     [CART, '{ listener: other }', 'listener: other | listener-::-8080'],
     [CART, '{ virtualService: default/shop }', 'virtualService: default/shop | gw-system/shop'],
     [CART, "{ domain: '*' }", 'domain: * | shop.example'],
-    [CART, '{ route: old }', 'route: old | gw-system.shop-route-6-cart'],
-    [CART, '{ route: null }', 'route: none | gw-system.shop-route-6-cart'],
+    [CART, '{ route: old }', 'route: old | gw-system.shop-route-9-cart'],
+    [CART, '{ route: null }', 'route: none | gw-system.shop-route-9-cart'],
     [CART, '{ status: 200 }', 'status: 200 | forwarded to gw-system/cart'],
     [HEALTH, '{ status: 404 }', 'status: 404 | 200 (direct response)'],
     [HEALTH, '{ body: bad }', 'body: bad | fine'],
@@ -239,6 +277,81 @@ describe('test', () => {
     expect(await mismatches(ADMIN, '{ rbac: { policy: admins } }')).to.have.length(1);
     const [line] = await mismatches(ADMIN, '{ rbac: allow }');
     expect(line).to.match(/^rbac: allow \| deny \(.*role.*\)$/);
+  });
+
+  describe('external auth', () => {
+    const ann = (password: string) => `authorization: Basic ${btoa(`ann:${password}`)}`;
+    const asking = (path: string, headers = '', more = '') =>
+      `{ url: http://shop.example/${path}, headers: { ${headers} }${more} }`;
+    const passing = async (request: string, expected: string) => {
+      write(`config: resources\ntests: [{ name: it, request: ${request}, expect: ${expected} }]\n`);
+      return test('shop.test.yaml');
+    };
+
+    for (const [title, request, expected] of [
+      ['no key', asking('keyed'), "{ status: 401, body: '', extauth: keys }"],
+      ['a wrong key', asking('keyed', 'api-key: guessed'), '{ status: 401, upstream: null }'],
+      ['a key', asking('keyed', 'api-key: hush, x-user-id: forged'), '{ upstream: cart, headers: { x-user-id: key } }'],
+      ['no password', asking('staff'), '{ status: 401 }'],
+      ['a wrong password', asking('staff', ann('guessed')), '{ status: 401 }'],
+      ['a password', asking('staff', ann('password')), '{ upstream: cart, headers: { x-user-id: ann } }'],
+      [
+        'a key beside a token that is not needed',
+        asking('either', 'x-key: hush, x-plan: forged'),
+        '{ upstream: cart, headers: { x-plan: gold-plated } }',
+      ],
+    ] as const)
+      it(`evaluates ${title}`, async () => {
+        const { code, stdout, stderr } = await passing(request, expected);
+        expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+        expect(stdout).to.equal('shop.test.yaml\n  ✓ it\n\n1 test, 1 passed, 0 failed\n');
+      });
+
+    for (const [title, request, reason] of [
+      [
+        'a token',
+        asking('either', 'x-key: guessed'),
+        'only apiKeyAuth and basicAuth are evaluated, not oauth2.accessTokenValidation',
+      ],
+      ['keys in other Secrets', asking('elsewhere'), 'the resources contain no Secret with an API key'],
+    ] as const)
+      it(`says that ${title} is not evaluated`, async () => {
+        const { code, stdout } = await passing(request, '{ upstream: cart }');
+        expect({ code, stdout }).to.deep.equal({
+          code: 0,
+          stdout: `shop.test.yaml
+  ✓ it
+      external auth is assumed to allow the request (not evaluated: ${reason})
+
+1 test, 1 passed, 0 failed
+`,
+        });
+        for (const [format, note] of [
+          ['junit', '<system-out>external auth is assumed'],
+          ['tap', '  # external auth is assumed'],
+          ['json', '"externalAuthNotEvaluated": '],
+        ] as const)
+          expect((await test('shop.test.yaml', '-o', format)).stdout)
+            .to.contain(note)
+            .and.contain(reason);
+      });
+
+    it('takes the user of a test for authenticated', async () => {
+      expect((await passing(asking('staff', '', ', user: ann'), '{ upstream: cart }')).code).to.equal(0);
+    });
+
+    it('names the reason of a denial, and counts no request behind it', async () => {
+      const reason = '401 (external auth rejects the request: unknown key)';
+      const wrong = asking('keyed', 'api-key: guessed');
+      expect(await mismatches(wrong, '{ upstream: cart }')).to.deep.equal([`upstream: cart | ${reason}`]);
+      expect(await mismatches(wrong, '{ rateLimits: [a] }')).to.deep.equal(['rateLimits: a | none']);
+    });
+
+    it('prints no value that a key grants', async () => {
+      expect(await mismatches(asking('either', 'x-key: hush'), '{ headers: { x-plan: silver } }')).to.deep.equal([
+        'header x-plan: silver | <redacted>',
+      ]);
+    });
   });
 
   it('prints no secret value', async () => {

@@ -15,11 +15,15 @@ import type { AuthSettings } from '../settings.ts';
 export const AUTH_METADATA = 'envoy.filters.http.ext_authz';
 
 /** Removes headers of the client that only steps may set, in every spelling. Values that were set since stay. */
-export function removeClientCopies(req: IncomingMessage, facts: Facts, headers: readonly string[]): void {
+export function removeClientCopies(
+  sent: Pick<IncomingMessage, 'headers'>,
+  facts: Facts,
+  headers: readonly string[],
+): void {
   if (headers.length === 0) return;
   const wanted = new Set(headers.map(canonicalName));
   if (facts.passesTrailers) (facts.guardedNames ??= []).push(wanted);
-  for (const name of Object.keys(req.headers)) {
+  for (const name of Object.keys(sent.headers)) {
     if (!wanted.has(canonicalName(name))) continue;
     const isGone = facts.requestChanges.some((change) => change.name === name && change.op !== 'append');
     if (!isGone) facts.requestChanges.push({ op: 'remove', name });

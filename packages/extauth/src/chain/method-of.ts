@@ -8,13 +8,13 @@ const NESTED: Readonly<Record<string, readonly string[]>> = {
   passThroughAuth: ['grpc', 'http'],
 };
 
-interface Block {
+export interface Block {
   readonly type: string;
   readonly spec: unknown;
 }
 
 /** Returns the method that a step sets: `basicAuth`, or with its mode `oauth2.oidcAuthorizationCode`. */
-function blockOf(step: AuthStep): Block | undefined {
+export function blockOf(step: AuthStep): Block | undefined {
   const { name: _name, ...blocks } = step;
   const [type, spec] = Object.entries(blocks).find(([, block]) => block !== undefined) ?? [];
   if (type === undefined) return undefined;

@@ -33,9 +33,8 @@ export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
   create(spec, { id, context }) {
     if (spec.aerospikeApikeyStorage) throw configError(`${id}: keys in Aerospike are not available`);
     const digest = digestOf(spec, id, context);
-    const refs = spec.k8sSecretApikeyStorage?.apiKeySecretRefs ?? spec.apiKeySecretRefs ?? [];
     const keys = new Map<string, StoredKey>();
-    for (const ref of refs as readonly ResourceRef[]) {
+    for (const ref of keyRefsOf(spec)) {
       const secret = context.secrets.get(ref);
       const stored = secretText(secret, 'api-key');
       if (!secret || !stored) {
@@ -78,6 +77,11 @@ export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
     };
   },
 };
+
+/** Returns the references to the Secrets with the keys. */
+export function keyRefsOf({ k8sSecretApikeyStorage, apiKeySecretRefs }: ApiKeyAuth): readonly ResourceRef[] {
+  return (k8sSecretApikeyStorage?.apiKeySecretRefs ?? apiKeySecretRefs ?? []) as readonly ResourceRef[];
+}
 
 /** Metadata by the header that it is copied to. */
 function copiesOf({ headersFromMetadataEntry, headersFromMetadata }: ApiKeyAuth) {

@@ -4,7 +4,7 @@ import { configError } from '../error-codes.ts';
 import { basicCredentials } from '../request/basic-credentials.ts';
 import { bcryptCost, costOf, isBcrypt, unmatchable, type HashScheme, type StoredHash } from '../password/hash.ts';
 import type { Rejection } from '../password/threads.ts';
-import { createVerifier } from '../password/verifier.ts';
+import { PASSWORDS, createVerifier } from '../password/verifier.ts';
 
 /** A check at this cost takes seconds; each increment doubles the time. */
 const MAX_BCRYPT_COST = 16;
@@ -24,7 +24,7 @@ export const basicMethod: AuthMethodKind<BasicAuth> = {
       throw configError(`${id}: the bcrypt cost of user ${name} is above ${MAX_BCRYPT_COST}`);
     }
     const decoys = decoysOf(users, scheme);
-    const verify = context.state('extauth.passwords', () => createVerifier(context.now));
+    const verify = context.state(PASSWORDS, () => createVerifier(context.now));
     const log = context.log.get('ext_authz');
     const denied = (reason: string): AuthDenied => ({
       allowed: false,

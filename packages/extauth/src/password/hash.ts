@@ -58,3 +58,12 @@ export function matches(password: string, { scheme, salt, hash: hashed }: Stored
 function equal(a: string, b: string): boolean {
   return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
 }
+
+/** Like `matches`; a stored hash that is malformed matches nothing. */
+export function isMatch(password: string, stored: StoredHash): boolean {
+  try {
+    return matches(password, stored);
+  } catch {
+    return false;
+  }
+}

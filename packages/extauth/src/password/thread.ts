@@ -1,6 +1,6 @@
 // The code of a thread that checks passwords, so that hashing does not block other requests.
 import { parentPort } from 'node:worker_threads';
-import { matches, type StoredHash } from './hash.ts';
+import { isMatch, type StoredHash } from './hash.ts';
 
 /** A job of a thread. Every check is made, so that the time does not reveal which one counts. */
 export interface ThreadJob {
@@ -12,12 +12,3 @@ parentPort!.on('message', ({ password, hashes }: ThreadJob) => {
   // oxlint-disable-next-line require-post-message-target-origin
   parentPort!.postMessage(hashes.map((stored) => isMatch(password, stored)));
 });
-
-/** A stored hash that is malformed matches nothing. */
-function isMatch(password: string, stored: StoredHash): boolean {
-  try {
-    return matches(password, stored);
-  } catch {
-    return false;
-  }
-}

@@ -3,6 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { matches, type StoredHash } from './hash.ts';
 import { createThreads, type Rejection, type RunJob } from './threads.ts';
 
+/** Key of the verifier among the states of a context. */
+export const PASSWORDS = 'extauth.passwords';
 /** How long a verified password is cached, in milliseconds. */
 export const REMEMBERED_MS = 60_000;
 const MAX_REMEMBERED = 10_000;
