@@ -7,25 +7,25 @@ import { replyToError } from './explained-request.ts';
 import type { ExplainedDestination } from './explanation.ts';
 
 /** The source of the body, and the response to a request that cannot be transformed. */
-export type ExplainedLate = Pick<ExplainedDestination, 'body' | 'reply'>;
+export type ExplainedPostRouting = Pick<ExplainedDestination, 'body' | 'reply'>;
 
 /**
  * Transforms the head of a request in place after the choice of its host, as `postRouting` and the template of a function do. The
  * bodies of requests are unknown here: a template that fails without one leaves the head as it is.
  */
-export function explainLate(
+export function explainPostRouting(
   request: OutgoingRequest,
-  { late }: CompiledDestination,
+  { postRouting }: CompiledDestination,
   host: Host | undefined,
   call: RestCall | undefined,
-): ExplainedLate {
+): ExplainedPostRouting {
   const { facts, head, req } = request;
-  if (!late || !facts) return {};
+  if (!postRouting || !facts) return {};
   const before = { path: facts.path, method: facts.method, headers: facts.headers, routedPath: facts.routedPath };
   Object.assign(facts, { routedPath: facts.path, path: head.path, method: head.method, headers: head.headers });
   facts.hostMetadata = host?.metadata;
   let failure: unknown;
-  for (const handler of late) {
+  for (const handler of postRouting) {
     if (failure === undefined) handler(req, new ServerResponse(req), (error) => (failure = error));
   }
   if (failure === undefined) {

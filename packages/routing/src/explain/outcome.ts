@@ -10,7 +10,7 @@ import {
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 import { upgradeOf } from './head-to-explain.ts';
 import type { RouteEntry } from '../route/match/route-index.ts';
-import { explainLate } from './explained-function.ts';
+import { explainPostRouting } from './explained-function.ts';
 import { ExplainedHosts } from './explained-hosts.ts';
 import { explainLookup } from './explained-lookup.ts';
 import type { UpgradeKind } from '../route/options/upgrades.ts';
@@ -95,8 +95,8 @@ function explainDestination(
   const host = hosts?.choice(pickContext);
   const lookup = namesHost && !problem ? explainLookup(namesHost, head.headers, { snapshot, listener }) : undefined;
   const unsent = lookup ? lookup.reply : replyOf(problem, picked, upstream?.endpoints.length ?? 0);
-  const late = unsent ? {} : explainLate(outgoing, destination, picked, call);
-  const reply = unsent ?? late.reply;
+  const postRouting = unsent ? {} : explainPostRouting(outgoing, destination, picked, call);
+  const reply = unsent ?? postRouting.reply;
   const headers: [string, string][] = [];
   for (let i = 0; i < head.headers.length; i += 2)
     headers.push([head.headers[i]!, fromByteString(head.headers[i + 1]!)]);
@@ -109,7 +109,7 @@ function explainDestination(
     hosts: hosts?.list(pickContext) ?? [],
     ...(host && { host }),
     ...(lookup?.namedHost && { namedHost: lookup.namedHost }),
-    ...(late.body !== undefined && { body: late.body }),
+    ...(postRouting.body !== undefined && { body: postRouting.body }),
     url: lookup
       ? lookup.origin && lookup.origin + head.path
       : urlOf(picked, schemeOf(upstream, action, upgrade), head.path),

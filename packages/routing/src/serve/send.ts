@@ -47,11 +47,11 @@ function sendToNamedHost(request: RoutedRequest, { proxies }: SendTarget): void 
 }
 
 function pass(request: RoutedRequest, upstream: Upstream): void {
-  if (request.route.plan.late) passLate(request, request.route.plan.late, upstream);
+  if (request.route.plan.postRouting) forwardAfterPostRouting(request, request.route.plan.postRouting, upstream);
   else forwardTo(request, upstream);
 }
 
-function passLate(request: RoutedRequest, handlers: readonly Handler[], upstream: Upstream): void {
+function forwardAfterPostRouting(request: RoutedRequest, handlers: readonly Handler[], upstream: Upstream): void {
   runPostRouting(request, { handlers, upstream }, () => forwardTo(request, upstream));
 }
 
@@ -84,8 +84,9 @@ export function sendUpgrade(request: RoutedRequest, target: SendTarget, { socket
 }
 
 function passUpgrade(request: RoutedRequest, upstream: Upstream, upgrade: UpgradeSocket): void {
-  const { late } = request.route.plan;
-  if (late) runPostRouting(request, { handlers: late, upstream }, () => forwardSocket(request, upstream, upgrade));
+  const { postRouting } = request.route.plan;
+  if (postRouting)
+    runPostRouting(request, { handlers: postRouting, upstream }, () => forwardSocket(request, upstream, upgrade));
   else forwardSocket(request, upstream, upgrade);
 }
 

@@ -62,8 +62,8 @@ function enter(request: RoutedRequest, exits: RequestExits): void {
   const { action } = request.route.entry!.route;
   request.environment.stats.routed.value++;
   if (!choose(request, exits, action)) return;
-  const { chain, late } = request.route.plan;
-  if (chain.length === 0 && !late) return act(request, exits);
+  const { chain, postRouting } = request.route.plan;
+  if (chain.length === 0 && !postRouting) return act(request, exits);
   run(request, exits);
 }
 
@@ -97,7 +97,13 @@ function choose(request: RoutedRequest, exits: RequestExits, action: CompiledAct
   if (route.plan.filters) request.filterResponse(route.plan.filters);
   else if (request.filters) request.filterResponse([]);
   // Facts are created only if a concern reads or writes them.
-  if (exits.embedded || request.facts || route.plan.chain.length > 0 || route.plan.late || action.type === 'respond')
+  if (
+    exits.embedded ||
+    request.facts ||
+    route.plan.chain.length > 0 ||
+    route.plan.postRouting ||
+    action.type === 'respond'
+  )
     shareFacts(request);
   if (action.type === 'respond') request.facts!.complexityCharges ??= [];
   return true;

@@ -43,9 +43,9 @@ export function createChainCompiler({ concerns, listenerOptions }: ChainInput, c
       return chainOf(beforeRouting, levels);
     },
     /** The handlers that run after the endpoint is chosen; `undefined` if there are none. Throws what a concern throws. */
-    compileLate(levels: OptionLevels): readonly Handler[] | undefined {
-      const late = chainOf(afterRouting, levels);
-      return late === EMPTY ? undefined : late;
+    compilePostRouting(levels: OptionLevels): readonly Handler[] | undefined {
+      const postRouting = chainOf(afterRouting, levels);
+      return postRouting === EMPTY ? undefined : postRouting;
     },
   };
 

@@ -29,7 +29,7 @@ export interface Plan {
   readonly chain: readonly Handler[];
   readonly headers: HeaderOps;
   /** Handlers that run after the endpoint is chosen; `undefined` if there are none. */
-  readonly late: readonly Handler[] | undefined;
+  readonly postRouting: readonly Handler[] | undefined;
   /** Handlers that filter responses; `undefined` if there are none. */
   readonly filters: readonly Handler[] | undefined;
 }
@@ -192,7 +192,12 @@ function hostOptions(options: Route['options'], destination: Destination | undef
   return { hostRewrite, hostRewriteHeader, appendXForwardedHost: options.appendXForwardedHost ?? false };
 }
 
-export const EMPTY_PLAN: Plan = { chain: [], headers: orderLevels([], false), late: undefined, filters: undefined };
+export const EMPTY_PLAN: Plan = {
+  chain: [],
+  headers: orderLevels([], false),
+  postRouting: undefined,
+  filters: undefined,
+};
 
 /** What happens to a request that every concern accepted. */
 export type ResolvedAction =

@@ -77,8 +77,8 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
     plan(levels) {
       const chain = chains.compile(levels);
       const headers = orderLevels(levels.map(headersOf), environment.mostSpecificWins);
-      const late = chains.compileLate(levels);
-      return { chain, headers, late, filters: filtersOf(late ? [...chain, ...late] : chain) };
+      const postRouting = chains.compilePostRouting(levels);
+      return { chain, headers, postRouting, filters: filtersOf(postRouting ? [...chain, ...postRouting] : chain) };
     },
   };
   const failures: RouteFailure[] = [];
