@@ -133,6 +133,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     directories &&
     createDirectorySources({
       ...directories,
+      kinds: source.kinds,
       watch: directories.watch ?? true,
       log: log.get('config'),
       onChange: (change) => take(() => new Set([...observeSettings(named!.problems), ...settleListed(change)])),
@@ -264,7 +265,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     resources = resourcesAfter(resources, due, store.state);
     due = new Set();
     const { result, milliseconds } = report.translated(() =>
-      translate({ stored, services: known, defaultGateways }, translation?.memo),
+      translate({ stored, services: known, kinds: source.kinds, defaultGateways }, translation?.memo),
     );
     translation = result;
     return toState(store, resources, { translation, translationMs: milliseconds, lacksServices });
@@ -388,7 +389,8 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     locate: (key, path) => store.locate(key, path),
     preview(change) {
       if (!state || !translation) return undefined;
-      return previewChange(change, { store, issues: state.issues, memo: translation.memo, defaultGateways });
+      const { memo } = translation;
+      return previewChange(change, { store, issues: state.issues, memo, kinds: source.kinds, defaultGateways });
     },
     subscribe(listener) {
       listeners.add(listener);

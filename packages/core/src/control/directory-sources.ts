@@ -6,8 +6,8 @@ import type { Source, SourceChange, WrittenResource } from '../source/source.ts'
 import {
   planDirectories,
   readableThere,
-  type DirectoryBase,
   type DirectoryPlan,
+  type DirectoryScope,
   type SettingsDirectory,
 } from './settings-directories.ts';
 
@@ -29,7 +29,7 @@ export interface DirectorySources {
   close(): Promise<void>;
 }
 
-interface DirectorySourceOptions extends DirectoryBase {
+interface DirectorySourceOptions extends DirectoryScope {
   /** Whether changes are followed. */
   readonly watch: boolean;
   readonly log: Logger;
@@ -45,7 +45,7 @@ type Change = Map<string, readonly WrittenResource[]>;
 
 /** Creates the sources of the directories that the Settings name; none is read before {@link DirectorySources.follow}. */
 export function createDirectorySources(options: DirectorySourceOptions): DirectorySources {
-  const { watch, log, onChange } = options;
+  const { watch, kinds, log, onChange } = options;
   const opened = new Map<string, Opened>();
   /** With the reason. */
   const missing = new Map<string, { readonly directory: SettingsDirectory; readonly reason: string }>();
@@ -90,7 +90,7 @@ export function createDirectorySources(options: DirectorySourceOptions): Directo
 
   async function open(key: string, directory: SettingsDirectory): Promise<void> {
     const units = new Set<string>();
-    const source = directorySource(directory.path, { watch, log });
+    const source = directorySource(directory.path, { watch, kinds, log });
     try {
       await source.start((change) => {
         const content: Change = new Map();

@@ -1,6 +1,6 @@
 import type { Problem } from '../resource/problem.ts';
 import type { ResourceKey } from '../resource/resource.ts';
-import type { SourceChange } from '../source/source.ts';
+import type { Source, SourceChange } from '../source/source.ts';
 import type { DefaultGateways } from '../translate/listener/gateways.ts';
 import type { Memo } from '../translate/memo.ts';
 import { translate } from '../translate/translate.ts';
@@ -20,19 +20,20 @@ interface PreviewBase {
   readonly store: Store;
   readonly issues: readonly Problem[];
   readonly memo: Memo;
+  readonly kinds: Source['kinds'];
   readonly defaultGateways: DefaultGateways | undefined;
 }
 
 /** Validates and translates a change without applying it: the same validation and translation as of a change that is applied. */
 export function previewChange(
   change: SourceChange,
-  { store, issues, memo, defaultGateways }: PreviewBase,
+  { store, issues, memo, kinds, defaultGateways }: PreviewBase,
 ): ChangePreview {
   return store.preview(change, (changed) => {
     const { stored, services } = store.state;
     // Results of the candidate must not replace those of the resources in use.
     const own = { ...memo, derived: memo.derived.fork() };
-    const { problems } = translate({ stored, services, defaultGateways, problemsOnly: true }, own);
+    const { problems } = translate({ stored, services, kinds, defaultGateways, problemsOnly: true }, own);
     return compare(issues, issuesOf(store, problems), ({ kind, namespace, name }) =>
       changed.has(`${kind}/${namespace}/${name}` as ResourceKey),
     );

@@ -5,7 +5,7 @@ import type { FieldPath } from '../resource/problem.ts';
 import type { Kind } from '../resource/resource.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import { KINDS } from '../schema/kinds.ts';
-import { isObject } from '../validate/resource-identity.ts';
+import { kindOfDocument, withoutIdentity } from '../source/read-kinds.ts';
 import type { WrittenResource } from '../source/source.ts';
 
 /** A directory that the Settings name. */
@@ -26,6 +26,12 @@ export interface DirectoryBase {
   readonly isRead?: boolean;
 }
 
+/** How the directories of Settings are read. */
+export interface DirectoryScope extends DirectoryBase {
+  /** The kinds to read. Default: all. */
+  readonly kinds?: ReadonlySet<Kind> | undefined;
+}
+
 /** The directories to read, and what is wrong with others. */
 export interface DirectoryPlan {
   readonly directories: readonly SettingsDirectory[];
@@ -41,10 +47,12 @@ const ARTIFACTS: ReadonlySet<Kind> = new Set(['ConfigMap']);
  * Returns the directories that the Settings name, relative to `base`. `isRead` tells whether `base` is the directory of the gateway's own resources:
  * one below it is then read with it. Of several that contain each other, the outer one is read for all of their kinds.
  */
-export function planDirectories(spec: SettingsSpec, { base, isRead = true }: DirectoryBase): DirectoryPlan {
+export function planDirectories(spec: SettingsSpec, { base, isRead = true, kinds }: DirectoryScope): DirectoryPlan {
   const directories: SettingsDirectory[] = [];
   const problems: ObservedProblem[] = [];
-  const named = directoriesIn(spec, base).toSorted((a, b) => a.real.length - b.real.length);
+  const named = directoriesIn(spec, base)
+    .filter((directory) => !kinds || [...directory.kinds].some((kind) => kinds.has(kind)))
+    .toSorted((a, b) => a.real.length - b.real.length);
   const own = named.length > 0 ? realPathOf(resolve(base)) : base;
   for (const directory of named) {
     if (isRead && contains(own, directory.real)) continue;
@@ -100,18 +108,12 @@ export function readableThere(
   { kinds, field }: SettingsDirectory,
 ): readonly WrittenResource[] {
   return written.map((document) => {
-    const { origin, value, issues } = document;
-    const kind = isObject(value) ? value['kind'] : issues.find((issue) => issue.kind !== undefined)?.kind;
-    if (typeof kind !== 'string' || !KINDS.has(kind as Kind) || kinds.has(kind as Kind)) return document;
-    // The problems of a broken document must not become those of the resource that it may contain.
-    if (value === undefined) return { ...document, issues: issues.map(withoutIdentity) };
+    const kind = kindOfDocument(document);
+    if (kind === undefined || kinds.has(kind)) return document;
+    if (document.value === undefined) return withoutIdentity(document);
+    const { origin } = document;
     const message = `${kind} is not read from the directory in ${field.filter((step) => step !== 'spec').join('.')}`;
     const issue = { code: 'MISPLACED_RESOURCE', severity: 'warning', origin, path: [], message } as const;
     return { ...document, value: undefined, issues: [issue] };
   });
-}
-
-function withoutIdentity<T extends WrittenResource['issues'][number]>(issue: T): T {
-  const { kind: _kind, namespace: _namespace, name: _name, ...others } = issue;
-  return others as T;
 }

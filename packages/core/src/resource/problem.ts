@@ -22,6 +22,8 @@ export interface FieldProblem {
   readonly cause?: string;
   /** What is served in spite of the problem: the last good version of the field, or nothing of its routes. */
   readonly effect?: 'keeps-last-good' | 'lacks-routes';
+  /** True for a reference to a kind that is not read: nobody knows whether the resource exists, so it is not reported. */
+  readonly unread?: true;
 }
 
 /** A problem with its resource and its place in a file. */

@@ -4,10 +4,12 @@ import { GatewayError } from '../errors.ts';
 import { libraryLoggers, type Logger } from '../observe/logger.ts';
 import { MAX_FILE_BYTES } from '../parse/source-text.ts';
 import { unreadableUnit } from '../parse/parse.ts';
+import type { Kind } from '../resource/resource.ts';
 import { createYielder, identityOf, isResourceFile, kindOf, listDirectory, type Listing } from './listing.ts';
 import { fromNamespaceLayout } from './namespace-layout.ts';
 import { KnownFiles } from './known-files.ts';
 import { createPending, type Pending } from './pending.ts';
+import { documentsOf } from './read-kinds.ts';
 import { readUnit, readUnitAsync } from './read-unit.ts';
 import type { Source, SourceChange, WrittenResource } from './source.ts';
 import { createFolderWatch, type FolderWatch } from './watch.ts';
@@ -30,6 +32,8 @@ export interface DirectoryOptions {
   readonly debounceMs?: number;
   /** Maximum size of a file in bytes; larger files are rejected unread. Default 16 MiB. */
   readonly maxFileBytes?: number;
+  /** Kinds to read; documents of other kinds are ignored. Default: all. */
+  readonly kinds?: ReadonlySet<Kind> | undefined;
   /** Default: warnings and errors, to standard error. */
   readonly log?: Logger;
 }
@@ -49,6 +53,7 @@ export function directorySource(directory: string, options: DirectoryOptions = {
 
 class DirectorySource implements Source {
   readonly name: string;
+  readonly kinds: ReadonlySet<Kind> | undefined;
   readonly #root: string;
   readonly #watch: boolean;
   readonly #debounceMs: number;
@@ -76,6 +81,7 @@ class DirectorySource implements Source {
   constructor(root: string, options: DirectoryOptions) {
     this.name = `directory ${root}`;
     this.#root = root;
+    this.kinds = options.kinds;
     this.#watch = options.watch ?? true;
     this.#debounceMs = options.debounceMs ?? 20;
     this.#maxFileBytes = options.maxFileBytes ?? MAX_FILE_BYTES;
@@ -123,7 +129,7 @@ class DirectorySource implements Source {
   }
 
   #inUsualForm(path: string, written: readonly WrittenResource[]): readonly WrittenResource[] {
-    return fromNamespaceLayout(written, relative(this.#root, path));
+    return documentsOf(fromNamespaceLayout(written, relative(this.#root, path)), this.kinds);
   }
 
   async #readAll(): Promise<SourceChange> {

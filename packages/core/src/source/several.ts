@@ -11,6 +11,7 @@ export function severalSources(sources: readonly Source[]): Source {
   return {
     name: sources.map(({ name }) => name).join('+'),
     platform: sources.find(({ platform }) => platform)?.platform,
+    kinds: sources.every(({ kinds }) => kinds) ? new Set(sources.flatMap(({ kinds }) => [...kinds!])) : undefined,
     async start(onChange) {
       // The listeners outlive the start: they must not keep the documents of the first listing in memory.
       let first: Map<string, readonly WrittenResource[]> | undefined = new Map();

@@ -1,6 +1,6 @@
 import type { FieldPath, Problem } from '../resource/problem.ts';
 import type { TextPlace } from '../parse/text-place.ts';
-import type { Origin } from '../resource/resource.ts';
+import type { Kind, Origin } from '../resource/resource.ts';
 
 /**
  * One document as written, before any schema is applied.
@@ -34,6 +34,8 @@ export interface Source {
    * other namespaces out.
    */
   readonly platform?: 'kubernetes' | undefined;
+  /** The kinds that it reads: a reference to a resource of another kind is no problem. Default: all. */
+  readonly kinds?: ReadonlySet<Kind> | undefined;
   start(onChange: (change: SourceChange) => void): Promise<void>;
   /** Sets the maximum time between two complete reads of a source that may miss changes, in milliseconds. */
   refreshEvery?(ms: number): void;

@@ -35,7 +35,7 @@ export interface Memo {
 export function problemsOf({ stored, statuses, listeners }: Omit<Memo, 'proxies'>): readonly LocatedProblem[] {
   const found = new Map<string, LocatedProblem>();
   const add = (key: ResourceKey, problem: FoundProblem): void => {
-    if (problem.repeated) return;
+    if (problem.repeated || problem.unread) return;
     found.set(`${key} ${problem.severity} ${problem.message} ${JSON.stringify(problem.path)}`, { key, problem });
   };
   for (const [key, { problems }] of statuses.faulty) {

@@ -1,6 +1,6 @@
 import type { Snapshot } from '../contract/snapshot.ts';
 import type { StoredResource, StoreState } from '../resource/stored.ts';
-import type { Resource, ResourceKey, ResourceStatus } from '../resource/resource.ts';
+import type { Kind, Resource, ResourceKey, ResourceStatus } from '../resource/resource.ts';
 import { authConfigTable } from './reference/auth-configs.ts';
 import { changesBetween, type Changes } from './changes.ts';
 import { Derived } from './derived.ts';
@@ -24,6 +24,8 @@ export interface TranslateOptions {
   readonly stored: StoreState['stored'];
   /** The Services of a cluster; missing without a cluster. */
   readonly services?: StoreState['services'];
+  /** The kinds that are read: references to others are no problem. Default: all. */
+  readonly kinds?: ReadonlySet<Kind> | undefined;
   readonly defaultGateways?: DefaultGateways;
   /** True if only `problems` of the result are used: statuses for each proxy may then be those of the memo. */
   readonly problemsOnly?: boolean;
@@ -51,7 +53,7 @@ export interface Translation {
  * const second = translate({ stored: changed }, first.memo); // the same objects where nothing changed
  */
 export function translate(
-  { stored, services, defaultGateways, problemsOnly = false }: TranslateOptions,
+  { stored, services, kinds, defaultGateways, problemsOnly = false }: TranslateOptions,
   memo?: Memo,
 ): Translation {
   const changes = memo && changesBetween(memo, { stored, services });
@@ -59,10 +61,10 @@ export function translate(
   const derived = memo?.derived ?? new Derived();
   const list: TranslationInput['list'] = (kind) => lists.get(kind) ?? [];
   const settings = readSettings({ stored, derived });
-  const sources = { stored, services, derived, settings, list };
+  const sources = { stored, services, kinds, derived, settings, list };
   const upstreams = upstreamTable(sources, memo, changes);
   const serviceUpstreams = serviceUpstreamTable(sources, memo, changes);
-  const authConfigs = authConfigTable({ stored, derived, list }, memo, changes);
+  const authConfigs = authConfigTable({ stored, derived, kinds, list }, memo, changes);
   const input: TranslationInput = { ...sources, upstreams, serviceUpstreams, authConfigs };
   const gateways = withAttachedOptions(usedGateways(list('Gateway'), input, defaultGateways), input);
   const listeners = buildListeners(gateways, { input, memo, changes });

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { createControlPlane, loadDirectory, type ControlPlane } from '../../src/control/control-plane.ts';
 import type { ControlPlaneState } from '../../src/control/state.ts';
 import { silentLoggers } from '../../src/observe/logger.ts';
+import type { Kind } from '../../src/resource/resource.ts';
 import { directorySource } from '../../src/source/directory.ts';
 import { memorySource } from '../../src/source/memory.ts';
 import { until } from '../../../../test/parts/until.ts';
@@ -49,10 +50,10 @@ describe('the directories that Settings name', () => {
       'own/settings.yaml',
       `apiVersion: gw.vendor.io/v1\nkind: Settings\nmetadata: {name: default, namespace: gw-system}\nspec: ${JSON.stringify(spec)}\n`,
     );
-  async function start(): Promise<ControlPlane> {
+  async function start(kinds?: ReadonlySet<Kind>): Promise<ControlPlane> {
     const base = join(root, 'own');
     controlPlane = createControlPlane({
-      source: directorySource(base, { log: silentLoggers.get('config') }),
+      source: directorySource(base, { kinds, log: silentLoggers.get('config') }),
       directories: { base },
       log: silentLoggers,
     });
@@ -63,6 +64,19 @@ describe('the directories that Settings name', () => {
   const keys = (): string[] =>
     [...controlPlane!.state!.resources.keys()].filter((key) => !key.startsWith('Settings/')).sort();
   const problems = (state = controlPlane!.state!): string[] => state.issues.map(({ message }) => message);
+
+  it('are read only for the kinds of the source', async () => {
+    settings({
+      directoryConfigSource: { directory: '../config' },
+      directorySecretSource: { directory: join(root, 'missing') },
+    });
+    write('own/shop.yaml', service('a'));
+    write('config/upstreams/gw-system/a.yaml', upstream(80));
+    write('config/virtualservices/gw-system/b.yaml', 'virtualHost: {domains: [b.example]}\n');
+    await start(new Set<Kind>(['Settings', 'VirtualService']));
+    expect(keys()).to.deep.equal(['VirtualService/gw-system/b', 'VirtualService/gw-system/shop']);
+    expect(problems()).to.deep.equal([]);
+  });
 
   it('are read before the first state', async () => {
     settings({

@@ -1,9 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
+import type { Kind } from '../../src/resource/resource.ts';
 import { memorySource } from '../../src/source/memory.ts';
 import { severalSources } from '../../src/source/several.ts';
-import type { SourceChange } from '../../src/source/source.ts';
+import type { Source, SourceChange } from '../../src/source/source.ts';
 
 const upstream = (name: string) => ({ apiVersion: 'gw.vendor.io/v1', kind: 'Upstream', metadata: { name } });
 
@@ -19,6 +20,13 @@ describe('several sources', () => {
     a.set('d', upstream('d'));
     expect(source.name).to.equal('memory+memory');
     expect(changes).to.deep.equal([['memory:a', 'memory:b'], ['memory:c'], ['memory:a']]);
+  });
+
+  it('read the kinds of all of them', () => {
+    const kinds = (...all: Kind[]): Source => ({ ...memorySource(), kinds: new Set(all) });
+    const both = severalSources([kinds('Upstream'), kinds('Secret')]);
+    expect([...both.kinds!]).to.deep.equal(['Upstream', 'Secret']);
+    expect(severalSources([kinds('Upstream'), memorySource()]).kinds).to.equal(undefined);
   });
 
   it('do not keep the documents of the first listing', async () => {

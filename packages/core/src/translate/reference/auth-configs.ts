@@ -30,7 +30,7 @@ const USED_KINDS = ['AuthConfig', 'Secret', 'ConfigMap'] as const;
 
 /** Returns the entries of all AuthConfigs, those of `memo` if nothing changed. */
 export function authConfigTable(
-  input: Pick<TranslationInput, 'stored' | 'derived' | 'list'>,
+  input: Pick<TranslationInput, 'stored' | 'derived' | 'kinds' | 'list'>,
   memo: Memo | undefined,
   changes: Changes | undefined,
 ): AuthConfigTable {

@@ -7,6 +7,8 @@ import type { Derived } from '../derived.ts';
 export interface Resources {
   readonly stored: StoreState['stored'];
   readonly derived: Derived;
+  /** The kinds that are read. Default: all. */
+  readonly kinds?: ReadonlySet<Kind> | undefined;
 }
 
 /** The target of a reference. `stale` is the reason why its newest version is not in use. */

@@ -9,8 +9,15 @@ type Stored = StoreState['stored'];
 
 /** Returns the fault of a reference to a missing resource: `text`, and a suggested name. */
 export function missingFault(text: string, kind: Kind, ref: ResourceRef, resources: Resources): FieldProblem {
-  const message = text + hintFor(resources, kind, ref);
-  return { code: 'MISSING_REFERENCE', path: [], message, cause: missingCause(kind, ref) };
+  const unread = resources.kinds && !resources.kinds.has(kind);
+  const message = unread ? text : text + hintFor(resources, kind, ref);
+  return {
+    code: 'MISSING_REFERENCE',
+    path: [],
+    message,
+    cause: missingCause(kind, ref),
+    ...(unread && { unread: true as const }),
+  };
 }
 
 /** Returns the cause of all problems of references to one missing resource. */

@@ -76,6 +76,7 @@ export class Report {
   }
 
   #add(problem: FoundProblem): void {
+    if (problem.unread) return;
     const { severity, message, path } = problem;
     const key = `${severity} ${message} ${JSON.stringify(path)}`;
     this.#found ??= new Map();
@@ -92,8 +93,13 @@ export function statusProblem(
   path?: FieldPath,
 ): FoundProblem {
   if (typeof problem === 'string') return { code: 'STATUS', severity, path: path ?? [], message: problem };
-  const { code, message, cause, effect, source } = problem;
-  const about = { ...(cause !== undefined && { cause }), ...(effect && { effect }), ...(source && { source }) };
+  const { code, message, cause, effect, source, unread } = problem;
+  const about = {
+    ...(cause !== undefined && { cause }),
+    ...(effect && { effect }),
+    ...(source && { source }),
+    ...(unread && { unread }),
+  };
   return { code, severity, path: path ?? problem.path, message, ...about };
 }
 

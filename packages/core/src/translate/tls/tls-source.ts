@@ -72,6 +72,7 @@ function secretProblem(config: SslConfig, written: SecretRef, input: Translation
   const ref = { name: written.name ?? '', namespace: written.namespace ?? '' };
   const secret = readTlsSecret(ref, input);
   if (isFault(secret)) {
+    if (secret.unread) return undefined;
     const isWarning = secret.code === 'MISSING_REFERENCE' && input.settings.warnMissingTlsSecret;
     return { ...secret, severity: isWarning ? 'warning' : 'error' };
   }
