@@ -1,4 +1,4 @@
-import type { Logger } from '@edge-gateway/core';
+import type { Kind, Logger } from '@edge-gateway/core';
 import type { ClusterClient } from '../client/cluster-client.ts';
 import { typeName, type ClusterObject } from '../watch/cluster-object.ts';
 import { completeOrAbsent } from '../watch/optional-type.ts';
@@ -36,6 +36,8 @@ export interface Generation {
 interface GenerationOptions {
   readonly client: ClusterClient;
   readonly scope: Scope;
+  /** Kinds to read. Default: all. */
+  readonly kinds?: ReadonlySet<Kind> | undefined;
   readonly log: Logger;
   readonly timing: Partial<ReflectorTiming> | undefined;
 }
@@ -46,7 +48,7 @@ interface Followed {
 }
 
 /** Creates a generation, which makes no request before `start`. */
-export function createGeneration({ client, scope, log, timing }: GenerationOptions): Generation {
+export function createGeneration({ client, scope, kinds, log, timing }: GenerationOptions): Generation {
   const index = createReferenceIndex();
   const objects = new Map<string, WrittenObject>();
   let onObject = (unit: string, object: WrittenObject | undefined): void => {
@@ -88,7 +90,8 @@ export function createGeneration({ client, scope, log, timing }: GenerationOptio
     });
   }
 
-  for (const followed of FOLLOWED_TYPES) {
+  const isRead = (kind: Kind): boolean => kinds?.has(kind) ?? true;
+  for (const followed of FOLLOWED_TYPES.filter(({ kind }) => isRead(kind))) {
     for (const namespace of scope.watched ?? [undefined]) {
       const reflector = follow(followed, namespace);
       named.set(`${typeName(followed.type)} ${namespace ?? ''}`, reflector);
@@ -97,7 +100,7 @@ export function createGeneration({ client, scope, log, timing }: GenerationOptio
     }
   }
   const reflectors = [...named.values()];
-  const referenced: ReferencedObjects[] = REFERENCED_KINDS.map((kind) =>
+  const referenced: ReferencedObjects[] = REFERENCED_KINDS.filter(isRead).map((kind) =>
     createReferencedObjects({
       client,
       kind,

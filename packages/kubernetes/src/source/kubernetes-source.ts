@@ -1,4 +1,4 @@
-import type { Logger, Source, SourceChange, WrittenResource } from '@edge-gateway/core';
+import type { Kind, Logger, Source, SourceChange, WrittenResource } from '@edge-gateway/core';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ClusterClient } from '../client/cluster-client.ts';
 import type { ReflectorProblem, ReflectorTiming } from '../watch/reflector.ts';
@@ -11,6 +11,8 @@ import type { WrittenObject } from './written-object.ts';
 export interface KubernetesSourceOptions {
   readonly client: ClusterClient;
   readonly log: Logger;
+  /** Kinds to read, e.g. `['Settings', 'AuthConfig', 'Secret']`; no request is made for others. Settings are always read. Default: all. */
+  readonly kinds?: ReadonlySet<Kind> | undefined;
   readonly timing?: Partial<ReflectorTiming>;
   /** Called with the digest of the status that an object has, which may be none, and when an object is gone. */
   readonly onStatus?: (unit: string, digest: string | undefined, exists: boolean) => void;
@@ -40,7 +42,7 @@ const MAX_READ_MS = 2_000;
  * const client = await createClusterClient(findClusterAccess({ env: process.env }));
  * const controlPlane = createControlPlane({ source: kubernetesSource({ client, log: loggers.get('config') }) });
  */
-export function kubernetesSource({ client, log, timing, onStatus }: KubernetesSourceOptions): KubernetesSource {
+export function kubernetesSource({ client, log, kinds, timing, onStatus }: KubernetesSourceOptions): KubernetesSource {
   const closing = new AbortController();
   const { signal } = closing;
   const delivered = new Map<string, string>();
@@ -98,6 +100,7 @@ export function kubernetesSource({ client, log, timing, onStatus }: KubernetesSo
   return {
     name: 'kubernetes',
     platform: 'kubernetes',
+    kinds,
     isWatched: (namespace) => active?.isWatched(namespace) ?? false,
     unitsIn: (namespace) => [...delivered.keys()].filter((unit) => unit.includes(` ${namespace}/`)),
     problems: () => active?.problems() ?? new Map(),
@@ -106,7 +109,7 @@ export function kubernetesSource({ client, log, timing, onStatus }: KubernetesSo
       running = followNewestScope({
         scopes,
         signal,
-        create: (scope) => createGeneration({ client, scope, log, timing }),
+        create: (scope) => createGeneration({ client, scope, kinds, log, timing }),
         activate,
       });
       await Promise.race([started.promise, running]);

@@ -38,6 +38,18 @@ const CONCURRENCY = 8;
 /** How often objects are read by name if their list is forbidden. */
 const FORBIDDEN_POLL_MS = 30_000;
 const RETRY_MS = 2_000;
+/** Credentials of the cluster and of other programs, which no resource can use. Selectors of fields have no "or". */
+const FIELD_SELECTORS: Partial<Record<ReferencedKind, string>> = {
+  Secret: [
+    'kubernetes.io/service-account-token',
+    'kubernetes.io/dockercfg',
+    'kubernetes.io/dockerconfigjson',
+    'bootstrap.kubernetes.io/token',
+    'helm.sh/release.v1',
+  ]
+    .map((type) => `type!=${type}`)
+    .join(),
+};
 
 /**
  * Follows the metadata of all objects of a kind, and reads the content of those that are wanted. Without permission for the list, wanted
@@ -64,6 +76,7 @@ export function createReferencedObjects(options: ReferencedObjectsOptions): Refe
       client,
       type,
       namespace,
+      fieldSelector: FIELD_SELECTORS[kind],
       log,
       metadataOnly: true,
       select: ({ metadata: { resourceVersion = '', labels = {} } }) => ({ resourceVersion, labels }),

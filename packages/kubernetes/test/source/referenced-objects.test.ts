@@ -17,19 +17,22 @@ describe('the content of referenced objects', () => {
   let reads: number;
   let isWanted: (labels: Readonly<Record<string, string>>) => boolean;
   let delivered: string[];
+  /** Selectors of fields of the lists. */
+  let lists: string[];
 
   /** Lists one Secret, and holds the first request for its content. */
   beforeEach(async () => {
     api = await startScriptedApi();
     held = Promise.withResolvers();
     delivered = [];
+    lists = [];
     reads = 0;
     isWanted = () => true;
     api.onList = (query, res, req) => {
       if (req.url!.startsWith('/api/v1/namespaces/shop/secrets/a')) {
         if (reads++ === 0) held.resolve(res);
         else void held.promise.then(() => respondWith(res));
-      } else listOf(1, [secret({ use: 'yes' })])(query, res, req);
+      } else if (lists.push(query.get('fieldSelector')!)) listOf(1, [secret({ use: 'yes' })])(query, res, req);
     };
     objects = createReferencedObjects({
       client: api.client,
@@ -71,6 +74,8 @@ describe('the content of referenced objects', () => {
     await respond({ use: 'yes' });
     expect(delivered).to.deep.equal(['shop/a read']);
     expect(reads).to.equal(1);
+    const [selector = ''] = lists;
+    expect(selector.split(',')).to.include('type!=kubernetes.io/service-account-token');
   });
 
   it('is not delivered if nothing refers to it any more', async () => {
