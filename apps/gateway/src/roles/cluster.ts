@@ -5,6 +5,7 @@ import {
   settingsKey,
   type ControlPlane,
   type ControlPlaneState,
+  type Kind,
   type Loggers,
   type Resource,
 } from '@edge-gateway/core';
@@ -50,14 +51,20 @@ export interface Cluster {
   close(): Promise<void>;
 }
 
+interface ClusterOptions {
+  /** Processes with the same lease elect one of them. Default: that of control planes. */
+  readonly lease?: string;
+  /** Kinds to read. Default: all. */
+  readonly kinds?: ReadonlySet<Kind>;
+}
+
 /**
- * Opens the cluster of the settings, without any request yet. Processes with the same lease elect one of them. Rejects with
- * `ERR_KUBERNETES_ACCESS` if there is no access.
+ * Opens the cluster of the settings, without any request yet. Rejects with `ERR_KUBERNETES_ACCESS` if there is no access.
  */
 export async function openCluster(
   { kubeconfig, context }: SourceSettings,
   log: Loggers,
-  lease = 'edge-gateway-control-plane',
+  { lease = 'edge-gateway-control-plane', kinds }: ClusterOptions = {},
 ): Promise<Cluster> {
   const access = findClusterAccess({ kubeconfig, context, env: process.env });
   const client = await createClusterClient(access, { userAgent: `edge-gateway/${BUILD.version}` });
@@ -83,7 +90,7 @@ export async function openCluster(
     onProxy: (unit, exists) => writer.observe(unit, undefined, exists),
   });
   listeners.add((leads) => leads && proxies.resume());
-  const source = kubernetesSource({ client, log: log.get('config'), onStatus: writer.observe });
+  const source = kubernetesSource({ client, kinds, log: log.get('config'), onStatus: writer.observe });
   const services = createClusterServices({ client, log: log.get('config') });
   const gatewayApi = gatewayApiSource({ client, services, log: log.get('config'), limit });
   listeners.add(gatewayApi.setLeading);

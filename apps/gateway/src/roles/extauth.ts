@@ -1,3 +1,4 @@
+import type { Kind } from '@edge-gateway/core';
 import { createAuthService, createPolicyWatch, listenGrpc, listenHttp } from '@edge-gateway/extauth';
 import type { RoleProcess, RunningRole } from '../command-line/role.ts';
 import { EXTAUTH_PORTS, HTTP_CHECKS, type ExtAuthSettings } from '../command-line/extauth-role.ts';
@@ -5,6 +6,9 @@ import { AUTH_METHODS, POLICIES } from '../concerns.ts';
 import { readServerTls } from './server-tls.ts';
 import { openServicePorts, type ServicePort } from './service-ports.ts';
 import { startService, type Service, type ServiceParts } from './service.ts';
+
+/** AuthConfigs, and what they refer to. */
+export const EXTAUTH_KINDS: ReadonlySet<Kind> = new Set<Kind>(['Settings', 'AuthConfig', 'Secret', 'ConfigMap']);
 
 /**
  * Runs the auth server. Resolves when it listens, with the AuthConfigs of the resources. Rejects with `ERR_GATEWAY_PORT` when a port is in use, and with
@@ -14,6 +18,7 @@ export async function startExtAuth(settings: ExtAuthSettings, process: RoleProce
   const place = { address: settings.address, tls: readServerTls(settings) };
   return startService(settings, process, {
     statsPort: EXTAUTH_PORTS.statsPort,
+    kinds: EXTAUTH_KINDS,
     open: (parts) => open(settings, place, parts),
   });
 }

@@ -6,13 +6,27 @@ import {
   type RateLimitService,
   type Store,
 } from '@edge-gateway/rate-limit';
-import type { Context } from '@edge-gateway/core';
+import type { Context, Kind } from '@edge-gateway/core';
 import { RATE_LIMIT_PORTS, type RateLimitSettings } from '../command-line/rate-limit-role.ts';
 import type { RoleProcess, RunningRole } from '../command-line/role.ts';
 import { rateLimitStore } from './rate-limit-store.ts';
 import { readServerTls } from './server-tls.ts';
 import { openServicePorts } from './service-ports.ts';
 import { startService, type Service, type ServiceParts } from './service.ts';
+
+/** The kinds with rules, and those that decide about names and limits of a `ratelimitBasic`. No Secrets. */
+export const RATE_LIMIT_KINDS: ReadonlySet<Kind> = new Set<Kind>([
+  'Settings',
+  'RateLimitConfig',
+  'Gateway',
+  'MatchableHttpGateway',
+  'VirtualService',
+  'RouteTable',
+  'ListenerOption',
+  'HttpListenerOption',
+  'VirtualHostOption',
+  'RouteOption',
+]);
 
 /**
  * Runs the rate limit server. Resolves when it listens, with the rules of the resources. Rejects with `ERR_GATEWAY_PORT` when a port is
@@ -23,6 +37,7 @@ export async function startRateLimit(settings: RateLimitSettings, process: RoleP
   let service: RateLimitService | undefined;
   return startService(settings, process, {
     statsPort: RATE_LIMIT_PORTS.statsPort,
+    kinds: RATE_LIMIT_KINDS,
     pages: [
       {
         path: '/rlconfig',

@@ -6,6 +6,7 @@ import {
   directorySource,
   type Context,
   type ControlPlane,
+  type Kind,
 } from '@edge-gateway/core';
 import type { DiagnosedSettings, PortFlag, RoleProcess, RunningRole, SourceSettings } from '../command-line/role.ts';
 import { BUILD } from '../settings.ts';
@@ -33,6 +34,8 @@ export interface Service {
 /** The parts of a role that runs a server without a data plane. */
 export interface ServiceKind {
   readonly statsPort: PortFlag;
+  /** The kinds of resources that it reads. */
+  readonly kinds: ReadonlySet<Kind>;
   /** Its pages on the stats port. Default: none. */
   readonly pages?: readonly StatsPage[];
   open(parts: ServiceParts): Promise<Service>;
@@ -45,14 +48,14 @@ export interface ServiceKind {
 export async function startService(
   settings: SourceSettings,
   { log }: RoleProcess,
-  { statsPort: flag, pages = [], open }: ServiceKind,
+  { statsPort: flag, kinds, pages = [], open }: ServiceKind,
 ): Promise<RunningRole> {
   const token = adminTokenOf(settings);
   const metrics = createMetrics();
   const { config } = settings;
-  const cluster = config === undefined ? await openCluster(settings, log) : undefined;
+  const cluster = config === undefined ? await openCluster(settings, log, { kinds }) : undefined;
   const controlPlane = createControlPlane({
-    source: cluster?.source ?? directorySource(config!, { log: log.get('config') }),
+    source: cluster?.source ?? directorySource(config!, { kinds, log: log.get('config') }),
     directories: { base: config ?? process.cwd(), isRead: config !== undefined },
     log,
     metrics,

@@ -18,7 +18,7 @@ const PROXY = 'gateway-proxy';
  */
 export async function startStandaloneDiscovery(settings: SourceSettings, { log }: RoleProcess): Promise<RunningRole> {
   const metrics = createMetrics();
-  const cluster = await openCluster(settings, log, 'edge-gateway-discovery');
+  const cluster = await openCluster(settings, log, { lease: 'edge-gateway-discovery' });
   const { controlPlane } = createConfiguration({
     settings: { httpPort: 0, httpsPort: 0 },
     source: cluster.source,
