@@ -14,7 +14,7 @@ mkdirSync(out, { recursive: true });
 for (const name of readdirSync(out)) if (/^edge-gateway-.*\.tgz$/.test(name)) rmSync(join(out, name));
 
 try {
-  for (const tarball of published.map((dir) => pack(dir, out))) console.log(relative(process.cwd(), tarball));
+  for (const tarball of pack(published, out)) console.log(relative(process.cwd(), tarball));
 } catch (error) {
   console.error(error.message);
   process.exit(1);

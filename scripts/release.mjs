@@ -115,11 +115,11 @@ async function release(isDryRun) {
   if (!isDryRun && reasons.length > 0) throw new Error(reasons.map((reason) => `not published: ${reason}`).join('\n'));
   const folder = mkdtempSync(join(tmpdir(), 'release-'));
   try {
-    const tarballs = [];
+    const dirs = inOrder(published);
+    const tarballs = pack(dirs, folder);
     let failed = false;
-    for (const dir of inOrder(published)) {
-      const manifest = manifestOf(dir);
-      const tarball = pack(dir, folder);
+    for (const [index, tarball] of tarballs.entries()) {
+      const manifest = manifestOf(dirs[index]);
       const problems = await problemsOf(tarball, manifest);
       failed ||= problems.length > 0;
       for (const problem of problems) console.error(`${manifest.name}: ${problem}`);
@@ -127,7 +127,6 @@ async function release(isDryRun) {
       console.log(
         `${manifest.name}@${isDryRun ? nextVersion(manifest.version) : manifest.version}  ${basename(tarball)}  ${kilobytes} KB`,
       );
-      tarballs.push(tarball);
     }
     if (failed) throw new Error('not published: the packages have problems');
     if (isDryRun) {

@@ -46,12 +46,12 @@ describe('a packed program', () => {
     const folder = mkdtempSync(join(tmpdir(), 'build-'));
     try {
       const { pack } = (await import(join(ROOT, 'scripts', 'published.mjs'))) as {
-        pack(dir: string, folder: string): string;
+        pack(dirs: readonly string[], folder: string): string[];
       };
       process.env['COMMIT'] = 'abc1234';
-      const tarball = pack(join(ROOT, 'packages', 'cli'), folder);
+      const [tarball] = pack([join(ROOT, 'packages', 'cli')], folder);
       mkdirSync(join(folder, 'cli'));
-      await run('tar', ['-xzf', tarball, '-C', join(folder, 'cli')]);
+      await run('tar', ['-xzf', tarball!, '-C', join(folder, 'cli')]);
       const build = readFileSync(join(folder, 'cli', 'package', 'build.json'), 'utf8');
       expect(JSON.parse(build)).to.deep.equal({ commit: 'abc1234' });
       expect(existsSync(join(ROOT, 'packages', 'cli', 'build.json'))).to.equal(false);
