@@ -146,7 +146,7 @@ function kindOf(type: string, secrets: Secrets | undefined, skip: (reason: strin
         local: true,
         authorize() {
           skip(reason);
-          return { allowed: false, status: 403, unsure: true, reason };
+          return { allowed: false, status: 403, outcome: 'indeterminate', reason };
         },
       };
     },
