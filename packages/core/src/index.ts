@@ -87,7 +87,13 @@ export {
   type ReadBody,
   type LogMask,
 } from './contract/facts.ts';
-export { chargeComplexity, type ComplexityCharge } from './contract/complexity-charge.ts';
+export { watchAuthentication, type AuthenticationEnd } from './contract/watch-authentication.ts';
+export {
+  chargeComplexity,
+  chargeOperation,
+  type ComplexityCharge,
+  type OperationCharge,
+} from './contract/complexity-charge.ts';
 export type { GroupLookup, GroupLookupKind, TokenClaims } from './contract/group-lookup.ts';
 export { createLineSink, type LineSink, type LineSinkOptions } from './observe/line-sink.ts';
 export {

@@ -72,6 +72,8 @@ export interface AuthAllowed {
   readonly userId?: string;
   /** Logout path of the signed-in user, for the page of a 403. */
   readonly logoutPath?: string;
+  /** Returns false once the session of the user has ended, for connections that stay open; see `Facts`. */
+  readonly isSessionOpen?: () => Promise<boolean>;
   /** Claims of the verified token, for `identityOf`. */
   readonly claims?: Readonly<Record<string, unknown>>;
   /** Derived from `userId` and `claims` by the caller of the method; the last step with either of them wins. */

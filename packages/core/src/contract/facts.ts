@@ -1,7 +1,7 @@
 import type { RequestSpans } from './request-spans.ts';
 import type { IncomingMessage } from 'node:http';
 import { connectionOf, type ClientConnection } from './client-connection.ts';
-import type { ComplexityCharge } from './complexity-charge.ts';
+import type { ComplexityCharge, OperationCharge } from './complexity-charge.ts';
 import type { Identity } from './identity.ts';
 import type { CookieTest } from '../http/cookie-names.ts';
 
@@ -54,6 +54,11 @@ export class Facts {
   isGuarded = false;
   /** Logout path of the user; `undefined` without a login. */
   logoutPath: string | undefined = undefined;
+  /**
+   * Returns false once the session has ended that authenticated the request; rejects if that is unknown at present. `undefined` without a session, or if
+   * another program keeps it. See `watchAuthentication`.
+   */
+  isSessionOpen: (() => Promise<boolean>) | undefined = undefined;
   readonly requestChanges: HeaderChange[] = [];
   readonly responseChanges: HeaderChange[] = [];
   /**
@@ -90,6 +95,11 @@ export class Facts {
    * `chargeComplexity`. `undefined` if the action computes none.
    */
   complexityCharges: ComplexityCharge[] | undefined = undefined;
+  /**
+   * Charges of concerns for each operation of the WebSocket that this request opens, besides those of the request itself and by complexity. What serves the
+   * operations runs them, by `chargeOperation`. `undefined` if nothing reads single operations.
+   */
+  operationCharges: OperationCharge[] | undefined = undefined;
   readonly #request: IncomingMessage;
   #connection: ClientConnection | undefined;
   // Few requests need them.

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Handler } from '../contract/concern.ts';
+import { factsOf } from '../contract/facts.ts';
 import { coreError } from '../error-codes.ts';
 import type { Logger } from '../observe/logger.ts';
 import { respondToError } from './respond-to-error.ts';
@@ -44,6 +45,7 @@ export function protect(...handlers: readonly (Handler | Middleware)[]): Protect
       const socket = duplex as Socket;
       const res = createUpgradeResponse(req, socket);
       if (!res) return;
+      if (last.upgrade) factsOf(req).operationCharges ??= [];
       // A handler without `upgrade` may be a guard itself.
       const before = (last.upgrade ? guards : all).map((guard) => contained(guard, socket));
       runAll(before, { req, res }, (error) => {
