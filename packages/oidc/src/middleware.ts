@@ -171,5 +171,6 @@ async function authorize(
   facts.isGuarded = true;
   if (decision.claims) facts.identity = identityFrom(issuer, decision.claims);
   facts.logoutPath = decision.logoutPath;
+  facts.isSessionOpen = decision.isSessionOpen;
   return undefined;
 }

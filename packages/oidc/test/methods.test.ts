@@ -127,6 +127,37 @@ describe('login as an auth method', () => {
     expect(done).to.include({ status: 302 }).and.not.have.property('redirect');
   });
 
+  for (const [name, session] of [
+    ['in a store', { redis: {} }],
+    ['in cookies with a deny list', { cookie: { logoutDenyList: {} } }],
+  ] as const) {
+    it(`tells open connections that a session ${name} has ended by a logout`, async () => {
+      const method = make({ session, logoutPath: '/logout' });
+      const { cookies } = await logIn(method);
+      const { isSessionOpen } = (await enter(method, cookies)) as AuthAllowed;
+      expect(await isSessionOpen!()).to.equal(true);
+      const headers = { cookie: cookieHeader(cookies), 'sec-fetch-site': 'same-origin' };
+      expect(await method.authorize(asked('/logout', headers))).to.include({ status: 302 });
+      expect(await isSessionOpen!()).to.equal(false);
+    });
+  }
+
+  for (const [name, allowRefreshing] of [
+    ['that a session has ended whose tokens have expired', false],
+    ['nothing if the session can be renewed', true],
+  ] as const) {
+    it(`tells open connections ${name}`, async () => {
+      let shift = 0;
+      context = createContext({ secrets: context.secrets, now: () => Date.now() + shift });
+      idp.token = (answer) => ({ body: { ...answer, refresh_token: 'r', expires_in: 300 } });
+      const method = make({ session: { redis: { allowRefreshing } } });
+      const { cookies } = await logIn(method);
+      const { isSessionOpen } = (await enter(method, cookies)) as AuthAllowed;
+      shift = 301_000;
+      expect(await isSessionOpen!()).to.equal(allowRefreshing);
+    });
+  }
+
   it('keeps sessions across a reload', async () => {
     const { cookies } = await logIn(make());
     expect((await enter(make({ scopes: ['email'] }), cookies)).allowed).to.equal(true);

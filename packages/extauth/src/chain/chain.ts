@@ -122,7 +122,7 @@ function allOf(steps: readonly Step[]): Expression {
 function grant({ request, granted }: Progress, name: string, decision: Extract<AuthDecision, AuthAllowed>): Progress {
   const state = { ...(decision.newState ?? request.state), ...decision.state };
   const { requestChanges: changes = [], queryChanges = [] } = decision;
-  const { userId = granted.userId, logoutPath = granted.logoutPath } = decision;
+  const { userId = granted.userId, logoutPath = granted.logoutPath, isSessionOpen = granted.isSessionOpen } = decision;
   const identity = identityOf(name, decision) ?? granted.identity;
   return {
     allowed: true,
@@ -140,6 +140,7 @@ function grant({ request, granted }: Progress, name: string, decision: Extract<A
       ...(userId !== undefined && { userId }),
       ...(identity && { identity }),
       ...(logoutPath !== undefined && { logoutPath }),
+      ...(isSessionOpen && { isSessionOpen }),
       state,
       metadata: { ...granted.metadata, ...(decision.metadata && { [name]: decision.metadata }) },
     },

@@ -49,6 +49,7 @@ export function record(granted: AuthAllowed, facts: Facts, settings: AuthSetting
   facts.isGuarded = true;
   if (granted.identity) facts.identity = granted.identity;
   if (granted.logoutPath !== undefined) facts.logoutPath = granted.logoutPath;
+  if (granted.isSessionOpen) facts.isSessionOpen = granted.isSessionOpen;
   recordMetadata(metadata, facts);
   if (settings.clearRouteCache && requestChanges.length + queryChanges.length > 0) facts.reroute = true;
 }

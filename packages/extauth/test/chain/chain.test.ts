@@ -56,6 +56,13 @@ function run(says: readonly Say[], more: Partial<AuthConfigSpec> = {}, timeoutMs
 describe('the chain', () => {
   afterEach(stopAll);
 
+  it('grants the session of the last step that has one', async () => {
+    const isSessionOpen = async (): Promise<boolean> => true;
+    const session: Say = () => ({ allowed: true, isSessionOpen });
+    expect(await run([session, pass])).to.include({ isSessionOpen });
+    expect(await run([pass, pass])).not.to.have.property('isSessionOpen');
+  });
+
   it('requires every step, and stops at the first denial', async () => {
     expect((await run([pass, pass])).allowed).to.equal(true);
     let asked = false;

@@ -29,6 +29,13 @@ describe('removing client headers', () => {
 
 describe('recording the grants of a chain', () => {
   const allowed = { allowed: true } as const;
+
+  it('adds the check of the session to the facts', async () => {
+    const facts = factsOf(requestWith({}));
+    record({ ...allowed, isSessionOpen: async () => false }, facts, settingsOf({}));
+    expect(await facts.isSessionOpen?.()).to.equal(false);
+  });
+
   const clearing = settingsOf({ clearRouteCache: true });
 
   it('selects the route again for every matchable change, only with clearRouteCache', () => {

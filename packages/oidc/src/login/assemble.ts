@@ -25,6 +25,7 @@ export function assemble(parts: LoginParts): AuthMethod {
   const checked = { block, settings, openid, verifier };
   const verifiedTokens = rememberChecked((session) => checkTokens(checked, session, { fresh: false }), parts);
   const storage = parts.storage ?? createSessionStorage(parts, { settings, openid, check: verifiedTokens.check });
+  const renewal = renewalOf(parts);
   const log = configLog(context.log.get('ext_authz'), id);
   const memory = context.state(`oidc:renewals:${id}`, () => createRenewalMemory(now));
   const login: Login = {
@@ -38,10 +39,11 @@ export function assemble(parts: LoginParts): AuthMethod {
       now,
     }),
     storage,
+    allowRefreshing: renewal.allowRefreshing,
     renew: createRenewal({
       storage,
       memory,
-      ...renewalOf(parts),
+      ...renewal,
       refresh: (request, stored) => refresh(login, request, stored),
       now,
       log,

@@ -10,7 +10,7 @@ import { errorResponse } from './error-response.ts';
 import { isWithin } from './target.ts';
 import { channelLogout } from '../logout/channel.ts';
 import { logout } from '../logout/logout.ts';
-import type { Session } from '../session/session.ts';
+import { hasEnded, type StoredSession } from '../session/session.ts';
 
 /** Creates the auth method of a login from its parts. */
 export function createLogin(login: Login): AuthMethod {
@@ -22,14 +22,17 @@ export function createLogin(login: Login): AuthMethod {
     if (settings.paths.isLogout(path)) return logout(login, request);
     if (settings.paths.isChannel(path)) return channelLogout(login, request);
     if (settings.paths.isCallback(path)) return callback(login, request);
-    const loaded = storage.load(request).then((stored) => stored && login.renew(request, stored));
+    const loaded = storage.load(request).then(async (stored) => {
+      const current = stored && (await login.renew(request, stored));
+      return current && { ...current, stored: { ...stored, session: current.session } };
+    });
     const renewed = await loaded.catch((error: unknown) => {
       // With tokens in cookies only the deny list can be unavailable, which a new login does not fix.
       if (codeOf(error) !== 'ERR_OIDC_STORE_UNAVAILABLE' || settings.failsOnFetch || storage.cannotLock) throw error;
       log.warn({ requestId: request.requestId, err: error }, 'session store unavailable, offering a new login');
       return undefined;
     });
-    return renewed ? grant(request, renewed.session, renewed.cookies) : begin(login, request);
+    return renewed ? grant(request, renewed.stored, renewed.cookies) : begin(login, request);
   }
 
   return {
@@ -56,7 +59,7 @@ export function createLogin(login: Login): AuthMethod {
 
 const MAX_BODY_BYTES = 65_536;
 
-type Grant = (request: AuthRequest, session: Session, cookies: readonly string[]) => Promise<AuthAllowed>;
+type Grant = (request: AuthRequest, stored: StoredSession, cookies: readonly string[]) => Promise<AuthAllowed>;
 
 /** Creates the function that adds a session to a request: tokens and claims as headers, state for later steps, metadata. */
 function createGrant(login: Login): Grant {
@@ -70,7 +73,16 @@ function createGrant(login: Login): Grant {
     return header && token ? [{ op: 'set', name: header.toLowerCase(), value: token }] : [];
   }
 
-  return async (request, session, cookies) => {
+  /** A session that can be renewed outlives its tokens. */
+  async function isOpen(stored: StoredSession): Promise<boolean> {
+    const current = await login.storage.reload(stored);
+    if (!current) return false;
+    const isRenewable = login.allowRefreshing && current.session.refreshToken !== undefined;
+    return isRenewable || !hasEnded(current.session, login.now());
+  }
+
+  return async (request, stored, cookies) => {
+    const { session } = stored;
     const { id: claims, access } = await knownClaims(login, session);
     const metadata = claims && claimMetadata(claims, block.dynamicMetadataFromClaims ?? {});
     const bearer = useBearerSchemaForAuthorization ? `Bearer ${session.accessToken}` : session.accessToken;
@@ -86,6 +98,7 @@ function createGrant(login: Login): Grant {
       responseChanges: cookies.map((value) => ({ op: 'append', name: 'set-cookie', value })),
       userId: claims?.sub,
       ...(claims && { claims }),
+      isSessionOpen: () => isOpen(stored),
       ...(block.logoutPath && { logoutPath: block.logoutPath }),
       ...(session.idToken !== undefined && { state: { jwt: session.idToken } }),
       ...(metadata && Object.keys(metadata).length > 0 && { metadata }),

@@ -18,6 +18,8 @@ export interface Login {
   readonly client: ProviderClient;
   readonly verifier: Verifier;
   readonly storage: SessionStorage;
+  /** True if sessions are renewed with their refresh token. */
+  readonly allowRefreshing: boolean;
   renew(request: AuthRequest, stored: StoredSession): Promise<Renewed>;
   /** Ends the renewals of a session in this process: they no longer serve requests. Returns the newest tokens. */
   endRenewals(session: Session): Promise<Session>;

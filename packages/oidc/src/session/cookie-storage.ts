@@ -182,6 +182,9 @@ export function createCookieStorage(options: CookieStorageOptions): SessionStora
     cannotLock: true,
     load: (request) => preferred(sessionsOf(request), options.now()),
     loadAll: (request) => allOf(sessionsOf(request)),
+    async reload(stored) {
+      return (await options.denyList?.has(deniedId((stored as CookieSession).login))) ? undefined : stored;
+    },
     create: async (request, session) => write(request, session, randomToken().slice(0, LOGIN_LENGTH)),
     update: async (request, stored, session) => write(request, session, (stored as CookieSession).login),
     async remove(request) {

@@ -95,7 +95,7 @@ export function createRenewal(
     } catch (error) {
       if (codeOf(error) !== 'ERR_OIDC_GRANT_REFUSED') throw error;
       // Another process may have used the token a moment ago, although it is locked.
-      const latest = await storage.reload?.(current);
+      const latest = await storage.reload(current);
       if (latest && latest.session.refreshToken !== session.refreshToken) return { session: latest.session };
       // With tokens in the browser, the browser may have the new session.
       if (storage.cannotLock) throw error;

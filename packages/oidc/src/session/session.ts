@@ -37,8 +37,8 @@ export interface SessionStorage {
   load(request: AuthRequest): Promise<StoredSession | undefined>;
   /** Returns all sessions of a browser: those under each value of its cookies. Throws `ERR_OIDC_STORE_UNAVAILABLE`. */
   loadAll(request: AuthRequest): Promise<readonly StoredSession[]>;
-  /** Reads a session again. Missing if the server keeps no sessions. Throws `ERR_OIDC_STORE_UNAVAILABLE`. */
-  reload?(stored: StoredSession): Promise<StoredSession | undefined>;
+  /** Reads a session again, or returns it unchanged if only the browser keeps it; `undefined` if it has ended. Throws `ERR_OIDC_STORE_UNAVAILABLE`. */
+  reload(stored: StoredSession): Promise<StoredSession | undefined>;
   /**
    * Stores a new login under a new handle, and ends the previous session of the browser. Throws `ERR_OIDC_SESSION_TOO_LARGE`,
    * `ERR_OIDC_STORE_UNAVAILABLE`.

@@ -30,6 +30,7 @@ function renewalWith({
     cannotLock: true,
     load: async () => undefined,
     loadAll: async () => [],
+    reload: async (current) => current,
     create: async () => [],
     update: async () => ['cookie'],
     remove: async () => [],

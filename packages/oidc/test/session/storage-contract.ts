@@ -83,6 +83,14 @@ export function sessionStoreContract(name: string, create: () => Promise<Storage
       expect(await pair.storage.load(request)).to.equal(undefined);
     });
 
+    it('are gone for a process that reads one again after another process removed it', async () => {
+      const request = await login(sessionOf('a', '1'));
+      const stored = (await pair.storage.load(request))!;
+      expect((await pair.storage.reload(stored))?.session).to.deep.equal(stored.session);
+      await pair.other.remove(request, await pair.other.load(request));
+      expect(await pair.storage.reload(stored)).to.equal(undefined);
+    });
+
     it('of one session at the provider are removed together, and no others', async () => {
       const [one, same, third] = [
         await login(sessionOf('a', '1')),
