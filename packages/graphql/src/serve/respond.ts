@@ -39,11 +39,12 @@ const FALLBACK: NegotiatedType = { type: 'application/json', lenient: false };
 /** Creates the responder of one API, which closes with it. */
 export function createResponder(served: ServedApi, context: Context): Responder {
   const { api, limits, spec } = served;
+  const { now } = context;
   const answerer = createAnswerer(served, context);
   const slots = createSlots(limits.maxConnections);
   const drain = createDrain();
   const { allowedOrigins = [] } = spec.options ?? {};
-  const sockets = createSocketServer({ answerer, limits, allowedOrigins, slots, drain });
+  const sockets = createSocketServer({ answerer, limits, allowedOrigins, slots, drain, now });
   const responder: Responder = function graphql(exchange: ActionExchange, next: Next): void {
     const { req, res } = exchange;
     const over = new AbortController();
@@ -54,7 +55,16 @@ export function createResponder(served: ServedApi, context: Context): Responder 
       if (!res.writableFinished) over.abort();
     });
     const page = (): Promise<void> => sendPage(exchange, api, served.explorer === true);
-    const means = { page, answerer, limits, slots, drain, signal: over.signal, unlimited: () => clearTimeout(timer) };
+    const means = {
+      page,
+      answerer,
+      limits,
+      slots,
+      drain,
+      now,
+      signal: over.signal,
+      unlimited: () => clearTimeout(timer),
+    };
     respond(exchange, means).catch((error: unknown) => {
       if (res.headersSent) res.destroy();
       // A request that was read to its end is destroyed, too; otherwise it means that the client disconnected.
@@ -128,13 +138,13 @@ async function stream(
   means: ResponderParts,
   asked: OperationInput,
 ): Promise<Refusal | undefined> {
-  const { answerer, limits, slots, drain } = means;
+  const { answerer, limits, slots, drain, now } = means;
   if (!slots.acquire()) return refusal('ERR_GRAPHQL_CONNECTIONS');
   try {
     const results = await answerer.subscribe(asked);
     if (isRefusal(results)) return results;
     means.unlimited();
-    await sendEvents(exchange, results, { limits, drain });
+    await sendEvents(exchange, results, { limits, drain, now });
     return undefined;
   } finally {
     slots.release();

@@ -1,11 +1,10 @@
-import { factsOf, type ActionExchange } from '@edge-gateway/core';
+import { factsOf, watchAuthentication, type ActionExchange } from '@edge-gateway/core';
 import { serialize, type Results } from '../http/answer.ts';
 import type { ApiResult } from '../execute/executable-api.ts';
 import { varyByAccept } from '../http/negotiation.ts';
 import { refusal } from '../errors/refusal.ts';
 import { timerOf } from './keep-alive.ts';
 import type { SocketParts } from './serve-socket.ts';
-import { atExpiry } from './token-expiry.ts';
 
 /** Returns true if the client accepts an event stream. */
 export function wantsEvents(accept: string | undefined): boolean {
@@ -19,12 +18,12 @@ const STUCK_MS = 60_000;
 
 /**
  * Sends results as events `next`, then `complete` (GraphQL over SSE, distinct connections mode). Ends when the client disconnects or
- * stops reading, with an error after the maximum duration, and without `complete` when draining or when the token expires: then clients connect again.
+ * stops reading, with an error after the maximum duration, and without `complete` when draining or when the token or session ends: then clients connect again.
  */
 export async function sendEvents(
   exchange: ActionExchange,
   results: Results,
-  { limits, drain }: Pick<SocketParts, 'limits' | 'drain'>,
+  { limits, drain, now }: Pick<SocketParts, 'limits' | 'drain' | 'now'>,
 ): Promise<void> {
   const { req, res } = exchange;
   startEvents(exchange);
@@ -41,7 +40,7 @@ export async function sendEvents(
     isLeft = true;
     leave();
   };
-  const expiry = results.lasting ? atExpiry(factsOf(req), depart) : undefined;
+  const forgetAuthentication = results.lasting ? watchAuthentication(factsOf(req), { now }, depart) : undefined;
   const forget = results.lasting ? drain.onBegin(depart) : undefined;
   const timer = setInterval(() => void (res.writableNeedDrain || res.write(':\n\n')), KEEP_ALIVE_MS);
   res.once('close', leave);
@@ -54,7 +53,7 @@ export async function sendEvents(
   } finally {
     clearInterval(timer);
     clearTimeout(old);
-    clearTimeout(expiry);
+    forgetAuthentication?.();
     forget?.();
     res.removeListener('close', leave);
   }

@@ -1,21 +1,29 @@
 import type { IncomingMessage } from 'node:http';
-import { factsOf, GatewayError, parseJson } from '@edge-gateway/core';
+import {
+  chargeOperation,
+  factsOf,
+  GatewayError,
+  parseJson,
+  watchAuthentication,
+  type AuthenticationEnd,
+} from '@edge-gateway/core';
 import { GraphQLError, parse } from 'graphql';
 import { CloseCode, makeServer, type Server, type SubscribePayload } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { ApiResult, ResultError } from '../execute/executable-api.ts';
-import type { Answerer, OperationInput } from '../http/answer.ts';
+import type { Answerer, OperationInput, Results } from '../http/answer.ts';
 import { isTextDeeper, MAX_REQUEST_DEPTH } from '../document/json.ts';
 import type { Limits } from '../document/limits.ts';
-import { isRefusal, refusal } from '../errors/refusal.ts';
+import { isRefusal, refusal, type Refusal } from '../errors/refusal.ts';
 import type { Drain } from './drain.ts';
-import { atExpiry } from './token-expiry.ts';
 import { keepAlive, timerOf } from './keep-alive.ts';
 
 export interface SocketParts {
   readonly answerer: Answerer;
   readonly limits: Limits;
   readonly drain: Drain;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 /** Makes the library treat the result of every operation as a stream: it reads only the operation type of a document. */
@@ -30,6 +38,10 @@ export function serveSocket(webSocket: WebSocket, req: IncomingMessage, parts: S
   /** Queries and mutations finish first: a client would send an interrupted mutation again. */
   const leave = (): void => {
     if (departing && running.size === lasting.size) webSocket.close(1001, 'Going away');
+  };
+  const execute = async (payload: SubscribePayload, signal: AbortSignal): Promise<Results | Refusal> => {
+    await chargeOperation(factsOf(req));
+    return answerer.subscribe(askedBy(payload, req, signal));
   };
   const server = makeServer({
     jsonMessageReviver: keepDigits as (this: unknown, key: string, value: unknown) => unknown,
@@ -47,7 +59,7 @@ export function serveSocket(webSocket: WebSocket, req: IncomingMessage, parts: S
         // After the message to the client.
         if (departing) setImmediate(leave);
       };
-      const results = await answerer.subscribe(askedBy(payload, req, over.signal)).catch(deniedBy);
+      const results = await execute(payload, over.signal).catch(deniedBy);
       if (results instanceof GraphQLError) {
         end();
         return [results];
@@ -65,7 +77,7 @@ export function serveSocket(webSocket: WebSocket, req: IncomingMessage, parts: S
     onError: (_context, _id, _payload, errors) => errors.flatMap(formatted),
   });
   attach(webSocket, server, limits, () => departing);
-  closeAtExpiry(webSocket, req);
+  closeUnauthenticated(webSocket, req, parts.now);
   const depart = (): void => {
     departing = true;
     leave();
@@ -132,10 +144,17 @@ function send(webSocket: WebSocket, data: string, maxWaiting: number): Promise<v
   return new Promise((resolve, reject) => webSocket.send(data, (error) => (error ? reject(error) : resolve())));
 }
 
-/** Closes a WebSocket when the token expires that its upgrade was authenticated with. */
-function closeAtExpiry(webSocket: WebSocket, req: IncomingMessage): void {
-  const timer = atExpiry(factsOf(req), () => webSocket.close(CloseCode.Forbidden, 'The token has expired.'));
-  if (timer) webSocket.once('close', () => clearTimeout(timer));
+const ENDS: Readonly<Record<AuthenticationEnd, string>> = {
+  expired: 'The token has expired.',
+  ended: 'The session has ended.',
+};
+
+/** Closes a WebSocket when the token or session ends that its upgrade was authenticated with. */
+function closeUnauthenticated(webSocket: WebSocket, req: IncomingMessage, now: () => number): void {
+  const stop = watchAuthentication(factsOf(req), { now }, (reason) =>
+    webSocket.close(CloseCode.Forbidden, ENDS[reason]),
+  );
+  webSocket.once('close', stop);
 }
 
 class RequestErrors extends Error {

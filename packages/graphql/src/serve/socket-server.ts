@@ -18,7 +18,7 @@ const CLOSE_TIMEOUT_MS = 1000;
 
 /** Creates the server of `graphql-transport-ws`. Rejects what is not allowed before the upgrade. */
 export function createSocketServer(given: SocketServerOptions) {
-  const { answerer, limits, allowedOrigins, slots, drain } = given;
+  const { answerer, limits, allowedOrigins, slots, drain, now } = given;
   const options = {
     noServer: true,
     maxPayload: limits.maxBodyBytes,
@@ -49,7 +49,9 @@ export function createSocketServer(given: SocketServerOptions) {
       if (!offersProtocol(req)) return refuse(socket, refusal('ERR_GRAPHQL_PROTOCOL'));
       if (!slots.acquire()) return refuse(socket, refusal('ERR_GRAPHQL_CONNECTIONS'));
       socket.once('close', slots.release);
-      sockets.handleUpgrade(req, socket, head, (webSocket) => serveSocket(webSocket, req, { answerer, limits, drain }));
+      sockets.handleUpgrade(req, socket, head, (webSocket) =>
+        serveSocket(webSocket, req, { answerer, limits, drain, now }),
+      );
       return undefined;
     },
     close() {
