@@ -11,6 +11,7 @@ import {
   type Scope,
 } from '@edge-gateway/core';
 import { integerCost } from '../descriptor/cost.ts';
+import type { Descriptor } from '../descriptor/descriptor.ts';
 import type { Decision } from '../limiter.ts';
 import { localRateLimitConcern } from '../local/local-rate-limit.ts';
 import { rateLimitError } from '../error-codes.ts';
@@ -113,12 +114,28 @@ export function compileRateLimit(
     complexityCharges.push((complexity) => {
       const cost = integerCost(complexity);
       const charged = descriptors.map((descriptor) => ({ ...descriptor, cost }));
-      return Promise.resolve(callLimiter(each, charged, deadlineMs)).then(
-        (decision) => apply(decision, facts),
-        (error: unknown) => fail(error, facts),
-      );
+      return charge(each, charged, facts);
     });
     return true;
+  }
+
+  /** Repeats a check for each operation of the WebSocket that a request opens. */
+  function repeat(each: LimitCheck, { facts, request }: CheckedRequest): void {
+    if (!facts.operationCharges) return;
+    // Facts that later concerns add do not change what is counted.
+    const descriptors = each.descriptorsOf(request);
+    if (descriptors.length > 0) facts.operationCharges.push(() => charge(each, descriptors, facts));
+  }
+
+  function charge(
+    each: LimitCheck,
+    descriptors: readonly Descriptor[],
+    facts: Facts,
+  ): Promise<GatewayError | undefined> {
+    return Promise.resolve(callLimiter(each, descriptors, deadlineMs)).then(
+      (decision) => apply(decision, facts),
+      (error: unknown) => fail(error, facts),
+    );
   }
 
   /** Calls the limiters from `from` on; stays synchronous while they return values. */
@@ -127,6 +144,7 @@ export function compileRateLimit(
     for (let i = from; i < checks.length; i++) {
       const each = checks[i]!;
       if (defer(each, checked)) continue;
+      repeat(each, checked);
       const decision = each.decide(request, deadlineMs);
       if (decision === undefined) continue;
       if (decision instanceof Promise) {

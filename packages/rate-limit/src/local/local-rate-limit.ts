@@ -1,9 +1,11 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import {
   createLocalBucket,
   factsOf,
   type Concern,
   type Context,
+  type GatewayError,
   type Handler,
   type LocalBucket,
   type Scope,
@@ -67,23 +69,27 @@ function compileLocal({ limit, name, shared }: NamedLimit, context: Context): Ha
   const counter = (each: string) => context.metrics.counter(stat(each));
   const [enabled, enforced, ok, limited] = ['enabled', 'enforced', 'ok', 'rate_limited'].map(counter);
 
-  return function localRateLimit(req, _res, next) {
+  /** Counts a request, or an operation of the WebSocket that it opened. Returns the error of a rejected one. */
+  function charge(req: IncomingMessage): GatewayError | undefined {
     const bucket = bucketOf(req.socket);
     const isAllowed = bucket.take(context.now());
     enabled!.value++;
     if (hasHeaders) showLimit(factsOf(req), shown(bucket, isAllowed));
     if (isAllowed) {
       ok!.value++;
-      return next();
+      return undefined;
     }
     limited!.value++;
     enforced!.value++;
-    return next(
-      rateLimitError('ERR_RATE_LIMIT_EXCEEDED', undefined, {
-        headers: { 'content-type': 'text/plain', 'retry-after': String(Math.max(1, bucket.resetSeconds)) },
-        reply: { body: LOCAL_RATE_LIMITED, details: LOCAL_RATE_LIMITED, flags: 'RL' },
-      }),
-    );
+    return rateLimitError('ERR_RATE_LIMIT_EXCEEDED', undefined, {
+      headers: { 'content-type': 'text/plain', 'retry-after': String(Math.max(1, bucket.resetSeconds)) },
+      reply: { body: LOCAL_RATE_LIMITED, details: LOCAL_RATE_LIMITED, flags: 'RL' },
+    });
+  }
+
+  return function localRateLimit(req, _res, next) {
+    factsOf(req).operationCharges?.push(async () => charge(req));
+    next(charge(req));
   };
 }
 

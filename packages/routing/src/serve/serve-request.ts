@@ -105,7 +105,10 @@ function choose(request: RoutedRequest, exits: RequestExits, action: CompiledAct
     action.type === 'respond'
   )
     shareFacts(request);
-  if (action.type === 'respond') request.facts!.complexityCharges ??= [];
+  if (action.type === 'respond') {
+    request.facts!.complexityCharges ??= [];
+    if (exits.upgrade) request.facts!.operationCharges ??= [];
+  }
   return true;
 }
 
