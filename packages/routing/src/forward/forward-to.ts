@@ -108,7 +108,8 @@ export function forwardTo(written: ForwardToOptions, context: Context = createCo
   };
   const upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
     rejectBadUpgrade(req);
-    forwardUpgrade(req, socket, head, { upstream, path: pathOf(req, target), headers: headersOf(req), timeoutMs });
+    const { now } = context;
+    forwardUpgrade(req, socket, head, { upstream, path: pathOf(req, target), headers: headersOf(req), timeoutMs, now });
   };
   handler.upgrade = onlyProtected(upgrade, context.log.get('websocket'));
   handler.close = () => upstreams.close();

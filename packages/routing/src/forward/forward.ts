@@ -115,6 +115,8 @@ export interface UpgradeTarget {
    * limited. Default 15,000.
    */
   readonly timeoutMs?: number;
+  /** Milliseconds since the epoch, for the expiry of tokens. Default: the system clock. */
+  readonly now?: () => number;
   /** Limits of the stream: 504 before the response, then the end of both connections. */
   readonly streamLimits?: StreamLimits | undefined;
   /** Retries failed attempts, all within `timeoutMs`: nothing of the client is sent upstream before the tunnel is open. */
@@ -134,7 +136,7 @@ export interface UpgradeTarget {
   onResponse?(response: UpstreamReply, host: Host): void;
   /** Responds to a failure before the upgrade; `onDone` is not called then. Default: a short text. */
   onFailure?(failure: ForwardFailure, outcome: UpgradeOutcome): void;
-  /** Called when a WebSocket is open, with what closes it with status 1001 on both sides; before `onDone`. */
+  /** Called when a WebSocket is open, with what closes it on both sides; before `onDone`. */
   onOpen?(tunnel: WebSocketTunnel): void;
   /** Called once at the end, with the status sent to the client (101 for a successful upgrade) and details for the log. */
   onDone?(outcome: UpgradeOutcome): void;

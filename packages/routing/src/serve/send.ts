@@ -108,6 +108,7 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
     endpoint: request.endpoint,
     pickContext: request.pickContext,
     timeoutMs: request.timeoutMs,
+    now: request.environment.now,
     streamLimits: request.streamLimits,
     retries: request.retries,
     tunnel: isTunnel && upgrades.connect !== 'refused' ? upgrades.connect : undefined,

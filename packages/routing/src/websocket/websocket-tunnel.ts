@@ -4,18 +4,22 @@ import type { Duplex } from 'node:stream';
 import { linger } from '@edge-gateway/core';
 import { FrameCursor } from './frame-cursor.ts';
 
-/** Status code 1001, "going away" (RFC 6455 §7.4.1). */
-const GOING_AWAY = [0x03, 0xe9];
-const CLOSE_TO_CLIENT = Buffer.from([0x88, 0x02, ...GOING_AWAY]);
+/** Status codes (RFC 6455 §7.4.1). */
+export const GOING_AWAY = 1001;
+export const POLICY_VIOLATION = 1008;
+
+const closeToClient = (status: number): Buffer => Buffer.from([0x88, 0x02, ...bytesOf(status)]);
 
 /** A client masks what it sends. */
-function closeToUpstream(): Buffer {
+function closeToUpstream(status: number): Buffer {
   const mask = randomBytes(4);
-  return Buffer.from([0x88, 0x82, ...mask, ...GOING_AWAY.map((byte, i) => byte ^ mask[i]!)]);
+  return Buffer.from([0x88, 0x82, ...mask, ...bytesOf(status).map((byte, i) => byte ^ mask[i]!)]);
 }
 
+const bytesOf = (status: number): readonly number[] => [status >> 8, status & 0xff];
+
 /**
- * The joined connections of a forwarded WebSocket, which can be closed with status 1001 on both sides. Create it before the
+ * The joined connections of a forwarded WebSocket, which can be closed with a status on both sides. Create it before the
  * first byte is read: it follows the frames.
  */
 export class WebSocketTunnel {
@@ -35,11 +39,11 @@ export class WebSocketTunnel {
    * Closes the WebSocket as soon as no frame is in progress. What either side sends after that is dropped. The connection of a
    * client that does not close is closed after the close delay.
    */
-  close(): void {
+  close(status = GOING_AWAY): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
-    this.#toUpstream.end(closeToUpstream());
-    this.#toClient.end(CLOSE_TO_CLIENT, () => {
+    this.#toUpstream.end(closeToUpstream(status));
+    this.#toClient.end(closeToClient(status), () => {
       this.#hasSentClose = true;
       linger(this.#client);
     });

@@ -1,4 +1,4 @@
-import { startTimer } from '@edge-gateway/core';
+import { factsOf, startTimer, watchAuthentication } from '@edge-gateway/core';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { localEndOf, type LocalEnd } from '../../format/local-end.ts';
@@ -11,7 +11,7 @@ import { DEFAULT_TIMEOUT_MS } from '../../upstream/cluster-settings.ts';
 import type { Deadline, Limited } from '../../upstream/deadlines.ts';
 import { explain, failureOf, noEndpoint, withResetText, type FailureReason } from '../../upstream/failure.ts';
 import type { Host } from '../../upstream/hosts/host.ts';
-import { WebSocketTunnel } from '../../websocket/websocket-tunnel.ts';
+import { POLICY_VIOLATION, WebSocketTunnel } from '../../websocket/websocket-tunnel.ts';
 import type { UpgradeOutcome, UpstreamReply } from '../forward.ts';
 import { Retries, tryTimeout } from '../retries.ts';
 import { StreamTimer, type ReachedLimit } from '../stream-timer.ts';
@@ -208,11 +208,17 @@ export class Upgrade implements Limited {
 
   #observe(tunnel: Duplex): void {
     if (this.#hasEnded) return;
-    const { socket, to } = this.#request;
+    const { req, socket, to } = this.#request;
     if (this.#timer) this.#watchPauses(this.#timer, tunnel);
     if (!this.#isWebSocket) return;
-    this.#webSocket = new WebSocketTunnel(socket, tunnel);
-    to.onOpen?.(this.#webSocket);
+    const webSocket = new WebSocketTunnel(socket, tunnel);
+    this.#webSocket = webSocket;
+    this.#stopWatching = watchAuthentication(
+      factsOf(req),
+      { now: to.now ?? Date.now, outlivesSessionTokens: true },
+      () => webSocket.close(POLICY_VIOLATION),
+    );
+    to.onOpen?.(webSocket);
   }
 
   /** True if the client was sent the close frame of a listener that drains. */
@@ -378,6 +384,7 @@ export class Upgrade implements Limited {
     if (this.#status === 0) this.#abort();
     this.#endTry();
     this.#timer?.cancel();
+    this.#stopWatching();
     this.#deadline?.cancel();
     this.#settle();
     if (this.#status === 0) this.#request.cluster.stats.rqCancelled.value++;
