@@ -35,13 +35,31 @@ describe('the home page of the proxy admin, in a browser', () => {
     sent.length = 0;
   });
 
+  it('has the style and the navigation of the status page, in light and dark', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const background = 'getComputedStyle(document.body).backgroundColor';
+      await page.goto(`${gateway.admin}/`);
+      const own = await page.evaluate(background);
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await screenshot(page, `admin-page-${colorScheme}`);
+      await page.getByRole('link', { name: 'Log', exact: true }).click();
+      await page.getByRole('heading', { name: 'Log' }).waitFor();
+      expect(await page.evaluate(background)).to.equal(own);
+      await page.getByRole('link', { name: 'Commands' }).click();
+      await page.getByRole('heading', { name: 'Commands' }).waitFor();
+      await page.setViewportSize({ width: 400, height: 800 });
+    }
+    await page.emulateMedia({ colorScheme: null });
+  });
+
   const form = (name: string) => page.locator('form', { has: page.getByRole('button', { name, exact: true }) });
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
   const confirm = (name: string) => form(name).getByLabel('I am sure').check();
 
   it('does not scroll sideways, and separates disruptive actions', async () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(400);
-    const disruptive = page.locator('h2:has-text("Disruptive") ~ table');
+    const disruptive = page.getByRole('table', { name: 'Disruptive commands' });
     expect((await disruptive.getByRole('button').allTextContents()).sort()).to.deep.equal([
       'drain_listeners',
       'healthcheck/fail',

@@ -75,6 +75,7 @@ describe('the status page, in a browser', () => {
     '/status/resources',
     '/status/virtual-services',
     '/status/upstreams',
+    '/status/traffic',
     '/status/certificates',
     '/status/proxies',
     '/status/log',
@@ -119,6 +120,18 @@ describe('the status page, in a browser', () => {
       return /^[1-9.]/.test(((await requests.textContent()) ?? '').trim().replace(/^0\./, ''));
     }, 'requests are shown');
     await screenshot(page, 'status-page-problem');
+  });
+
+  it('shows the requests and errors of routes in the last hour, also those before it was opened', async () => {
+    await page.goto(`${gateway.stats}/`);
+    await page.getByRole('link', { name: 'All routes and listeners' }).click();
+    const rows = page.getByRole('table', { name: 'Requests in the last hour by route' }).getByRole('row');
+    const failed = await rows.filter({ hasText: '/up*' }).getByRole('cell').allTextContents();
+    expect(failed.slice(-2)).to.deep.equal(['0 %', '100 %']);
+    await page
+      .getByRole('figure')
+      .getByText(/requests in the last hour/)
+      .waitFor();
   });
 
   it('stops updates on request', async () => {

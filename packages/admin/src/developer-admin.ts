@@ -6,9 +6,11 @@ import type { AdminToken } from './http/admin-token.ts';
 import { createAdminApp } from './http/admin-app.ts';
 import { compactJson } from './http/endpoint-response.ts';
 import type { Endpoint } from './http/endpoint.ts';
-import { page } from './http/page.ts';
+import { styleEndpoint } from './page/asset-endpoints.ts';
+import { html } from './page/html.ts';
+import { plainPage } from './page/layout.ts';
 
-const LINKS = `<p>Deprecated: use <code>/snapshots</code> of the control-plane port.</p>
+const LINKS = html`<p>Deprecated: use <code>/snapshots</code> of the control-plane port.</p>
 <ul><li><a href="/xds">/xds</a>: what each data plane gets</li><li><a href="/api">/api</a>: the resources in use</li></ul>`;
 
 /** The data of the developer admin. */
@@ -38,7 +40,8 @@ export function createDeveloperAdmin(options: DeveloperAdminOptions): AdminServe
     return current ? read(current) : {};
   };
   const endpoints: Endpoint[] = [
-    { paths: ['/'], help: 'this page', respond: () => ({ type: 'html', body: page('Developer API', LINKS) }) },
+    { paths: ['/'], help: 'this page', respond: () => plainPage('Developer API', LINKS) },
+    styleEndpoint,
     { paths: ['/xds'], help: 'snapshots by node key', respond: () => compactJson(show(xdsSnapshots)) },
     { paths: ['/api'], help: 'the resources in use, by kind', respond: () => compactJson(show(edgeSnapshot)) },
     {

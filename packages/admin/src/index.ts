@@ -6,6 +6,7 @@ export { createProxyMetrics, createProxyReader } from './proxy/read-only-ports.t
 export type { ListeningAddress, ProxyAdminOptions, Readiness } from './proxy/proxy-options.ts';
 export type { Explain, WrittenRequest } from './page/written-request.ts';
 export { readAdminToken, type AdminToken } from './http/admin-token.ts';
+export { recordTraffic, type TrafficHistory, type TrafficHistoryOptions } from './page/traffic-history.ts';
 export { createTrafficReports, type TrafficReportOptions } from './proxy/traffic-report.ts';
 export { createControlAdmin } from './control/control-admin.ts';
 export type { Component, ControlAdminOptions, StatsPage, TranslationRecord } from './control/control-options.ts';

@@ -35,6 +35,7 @@ import type { RequestRecord } from './format/record.ts';
 import { createGenerations } from './upstream/generations.ts';
 import { createServeListener, type Mount, type ServeListener } from './serve/serve-listener.ts';
 import { createHttpStats } from './serve/http-stats.ts';
+import { createRouteStats } from './serve/route-stats.ts';
 import { createTcpProxy } from './tcp/tcp-proxy.ts';
 import { createUpstreamCaller } from './upstream/call.ts';
 import {
@@ -169,7 +170,9 @@ export function createRouter(written: RouterOptions = {}): Router {
   const transcoding = createTranscoderConcern((cluster) => upstreams.get(cluster)?.snapshot);
   const collectors = createCollectors({ context, upstreams });
   const held = { path: 'access_log.requests_held', metric: 'access_log_requests_held' };
+  const routeStats = createRouteStats(context.metrics);
   const table = createListenerTable({
+    routeStats,
     concerns: orderConcerns([
       ...new Set([...OWN_CONCERNS, transcoding, ...processing.concerns, ...(options.concerns ?? [])]),
     ] as readonly Concern[]),
@@ -191,6 +194,7 @@ export function createRouter(written: RouterOptions = {}): Router {
     { upstreams, proxies },
     {
       stats: createHttpStats(context.metrics),
+      routeStats,
       now: context.now,
       pinUpstreams: generations.pinUpstreams,
       pages: context.pages,

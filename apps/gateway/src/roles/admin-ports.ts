@@ -51,6 +51,7 @@ export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
     components: () => proxyComponents(dataPlane),
     proxies: () => [ownProxy(parts, connectedAt)],
     refresh: dataPlane.refresh,
+    history: proxy.history,
     onPortsChanged: dataPlane.ownPortsChanged,
   }).catch(async (error: unknown) => {
     await proxy.close();
@@ -62,7 +63,7 @@ export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
   };
 }
 
-interface ControlParts extends Pick<ControlAdminOptions, 'refresh' | 'hostStates'> {
+interface ControlParts extends Pick<ControlAdminOptions, 'refresh' | 'history' | 'hostStates'> {
   readonly settings: DiagnosedSettings & ListeningSettings;
   readonly context: Context;
   readonly controlPlane: ControlPlane;
@@ -77,7 +78,7 @@ interface ControlParts extends Pick<ControlAdminOptions, 'refresh' | 'hostStates
 
 /** Opens the control-plane port, and the developer port while the Settings enable it. Rejects with `ERR_GATEWAY_PORT`. */
 export async function openControlPorts(parts: ControlParts): Promise<{ statsPort: number; close(): Promise<void> }> {
-  const { settings, context, controlPlane, components, proxies, refresh, hostStates, token, served } = parts;
+  const { settings, context, controlPlane, components, proxies, refresh, history, hostStates, token, served } = parts;
   const translations = followTranslations(controlPlane);
   const control: AdminServer = createControlAdmin({
     state: () => controlPlane.state,
@@ -92,6 +93,7 @@ export async function openControlPorts(parts: ControlParts): Promise<{ statsPort
     proxies,
     translations: translations.records,
     refresh,
+    history,
     ...(hostStates && { hostStates }),
     token,
     explain: (request) => explainInProcess({ ...served(), state: controlPlane.state }, request),

@@ -1,4 +1,11 @@
-import { createProxyAdmin, createProxyMetrics, createProxyReader, type AdminServer } from '@edge-gateway/admin';
+import {
+  createProxyAdmin,
+  createProxyMetrics,
+  createProxyReader,
+  recordTraffic,
+  type AdminServer,
+  type TrafficHistory,
+} from '@edge-gateway/admin';
 import { gatewayError } from '../error-codes.ts';
 import { listenAdmin } from './admin-port.ts';
 import { isLoopback } from './loopback.ts';
@@ -8,6 +15,8 @@ import { proxyAdminOptions, type ProxyAdminParts } from './proxy-admin.ts';
 interface ProxyPorts {
   /** By the names of their settings. */
   readonly ports: Readonly<Record<string, number>>;
+  /** The traffic of the data plane. */
+  readonly history: TrafficHistory;
   close(): Promise<void>;
 }
 
@@ -16,16 +25,21 @@ interface ProxyPorts {
  * opened, and with `ERR_GATEWAY_ADMIN_TOKEN` if other machines could read the configuration without a token; then none is open.
  */
 export async function openProxyPorts(parts: ProxyAdminParts): Promise<ProxyPorts> {
-  const { settings, token } = parts;
+  const { settings, context, dataPlane, token } = parts;
   const { metricsPort, readConfigPort, readOnlyAddress: address } = settings;
   const isLocal = isLoopback(address);
   if (readConfigPort !== undefined && !isLocal && !token) throw exposed(address);
-  const options = proxyAdminOptions(parts);
+  const refresh = dataPlane.refresh && (() => dataPlane.refresh!('stats'));
+  const history = recordTraffic({ metrics: context.metrics, refresh });
+  const options = { ...proxyAdminOptions(parts), history };
   // Scrapers on other machines use DNS names.
   const readable = isLocal ? options : { ...options, allowedHosts: 'any' as const };
   const ports: Record<string, number> = {};
   const servers: AdminServer[] = [];
-  const close = async (): Promise<void> => void (await Promise.all(servers.map((server) => server.close())));
+  const close = async (): Promise<void> => {
+    history.close();
+    await Promise.all(servers.map((server) => server.close()));
+  };
   try {
     const admin = createProxyAdmin(options);
     ports['adminPort'] = await listenAdmin(admin, 'adminPort', settings);
@@ -44,7 +58,7 @@ export async function openProxyPorts(parts: ProxyAdminParts): Promise<ProxyPorts
     await close();
     throw error;
   }
-  return { ports, close };
+  return { ports, history, close };
 }
 
 function exposed(address: string): Error {

@@ -1,14 +1,12 @@
 import { issueData, type Secrets } from '@edge-gateway/core';
-import type { Request } from 'express';
 import { createAdminServer, type AdminServer } from '../admin-server.ts';
-import { isSignedIn } from '../http/access.ts';
 import { createAdminApp } from '../http/admin-app.ts';
 import { compactJson, type EndpointResponse } from '../http/endpoint-response.ts';
 import { byPath, type Endpoint } from '../http/endpoint.ts';
 import { renderPrometheus } from '../http/exposition.ts';
 import type { StatusSources } from '../page/sources.ts';
 import { logs } from '../proxy/logs.ts';
-import { statusPages, unknownPage } from '../page/status-page.ts';
+import { framePages, statusPages, unknownPage } from '../page/status-page.ts';
 import { levelEndpoint } from './level-endpoint.ts';
 import type { Component, ControlAdminOptions } from './control-options.ts';
 import { pprofEndpoints } from './pprof.ts';
@@ -38,10 +36,10 @@ export function createControlAdmin(options: ControlAdminOptions): AdminServer {
     })),
   ];
   const sources = statusSources(options, endpoints);
-  const canSignOut = (req: Request): boolean => isSignedIn(req, options.token);
+  const framed = framePages(sources, options.token);
   const app = createAdminApp({
-    endpoints: [...endpoints, ...statusPages(sources, canSignOut)],
-    unknownPage: unknownPage(sources, canSignOut),
+    endpoints: [...endpoints, ...statusPages(sources, framed)],
+    unknownPage: unknownPage(sources, framed),
     log: options.loggers.get('admin'),
     allowedHosts: options.allowedHosts,
     maxBodyBytes: MAX_BODY_BYTES,
@@ -105,6 +103,7 @@ function statusSources(options: ControlAdminOptions, endpoints: readonly Endpoin
     refresh,
     translations: options.translations,
     proxies,
+    history: options.history,
     recent: options.loggers.recent,
     explain,
     links: byPath(endpoints).map(({ paths: [path], help }) => ({ path, help })),

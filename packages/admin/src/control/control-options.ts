@@ -8,6 +8,7 @@ import type {
   UnservedListener,
 } from '@edge-gateway/core';
 import type { AdminToken } from '../http/admin-token.ts';
+import type { TrafficHistory } from '../page/traffic-history.ts';
 import type { Explain } from '../page/written-request.ts';
 
 /** Health of one part of the running gateway, for `gatewayctl check`. */
@@ -66,6 +67,8 @@ export interface ControlAdminOptions {
   readonly title?: string;
   /** The hosts of an upstream, by its name. Default: other processes have hosts and traffic, and the status page does not show them. */
   hostStates?(upstream: string): readonly HostState[] | undefined;
+  /** The traffic that the status page shows, see `recordTraffic`. Default: it shows no traffic of the last hour. */
+  readonly history?: TrafficHistory | undefined;
   /** Explains requests on the status page. Default: it does not. */
   readonly explain?: Explain;
   /** Further pages. Default: none. */

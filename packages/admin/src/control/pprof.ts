@@ -3,12 +3,13 @@ import { wait as delay } from '@edge-gateway/core';
 import type { Request } from 'express';
 import { adminError } from '../error-codes.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import { page } from '../http/page.ts';
+import { html } from '../page/html.ts';
+import { plainPage } from '../page/layout.ts';
 
 const MAX_SECONDS = 60;
 const DEFAULT_SECONDS = 10;
 
-const INDEX = `<ul>
+const INDEX = html`<ul>
 <li><a href="/debug/pprof/profile">profile</a>: where time goes, <code>?seconds=N</code>, 1 to ${MAX_SECONDS}, ${DEFAULT_SECONDS} unless given</li>
 <li><a href="/debug/pprof/heap">heap</a>: who allocates what stays, <code>?seconds=N</code> as well</li>
 </ul>
@@ -56,7 +57,7 @@ export function pprofEndpoints(): Endpoint[] {
     {
       paths: ['/debug/pprof', '/debug/pprof/'],
       help: 'profiles of this process',
-      respond: () => ({ type: 'html', body: page('Profiles', INDEX) }),
+      respond: () => plainPage('Profiles', INDEX),
     },
     profile('/debug/pprof/profile', 'CPU', 'gateway.cpuprofile', cpu),
     profile('/debug/pprof/heap', 'heap', 'gateway.heapprofile', heap),

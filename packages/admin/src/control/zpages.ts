@@ -1,6 +1,8 @@
 import { compactJson } from '../http/endpoint-response.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import { page } from '../http/page.ts';
+import { html, type Markup } from '../page/html.ts';
+import { plainPage } from '../page/layout.ts';
+import { tableOf } from '../page/table.ts';
 import type { ControlAdminOptions, TranslationRecord } from './control-options.ts';
 
 /** `/zpages`: the last translations, as a page, or as JSON with `?format=json`. */
@@ -11,20 +13,25 @@ export function zpages(translations: ControlAdminOptions['translations']): Endpo
     respond: (parameters) => {
       const records = translations?.() ?? [];
       if (parameters.get('format') === 'json') return compactJson({ translations: records });
-      return {
-        type: 'html',
-        body: page('Translations', records.length > 0 ? table(records) : '<p>No translations yet.</p>'),
-      };
+      return plainPage('Translations', tableOfRecords(records));
     },
   };
 }
 
-function table(records: readonly TranslationRecord[]): string {
-  const rows = records.map(({ revision, at, durationMs, resources, problems }) => {
-    const time = `<time>${new Date(at).toISOString()}</time>`;
-    const cells = [revision, time, durationMs.toFixed(1), resources, problems];
-    return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
+function tableOfRecords(records: readonly TranslationRecord[]): Markup {
+  return tableOf({
+    caption: 'Translations',
+    hidesCaption: true,
+    columns: ['Revision', 'Time', number('Milliseconds'), number('Resources'), number('Problems')],
+    empty: 'No translations yet.',
+    rows: records.map(({ revision, at, durationMs, resources, problems }) => [
+      revision,
+      html`<time>${new Date(at).toISOString()}</time>`,
+      durationMs.toFixed(1),
+      resources,
+      problems,
+    ]),
   });
-  const names = ['revision', 'at', 'milliseconds', 'resources', 'problems'].map((name) => `<th>${name}</th>`).join('');
-  return `<table>\n<tr>${names}</tr>\n${rows.join('\n')}\n</table>`;
 }
+
+const number = (name: string) => ({ name, isNumber: true as const });

@@ -67,6 +67,7 @@ code.matcher { display: block; white-space: normal; overflow-wrap: anywhere }
 .figures .good { border-left-color: var(--good) } .figures .bad { border-left-color: var(--bad) } .figures .warning { border-left-color: var(--warning) }
 .figures .bad dd { color: var(--bad) }
 .chart { margin: .6rem 0 0; padding: .5rem .8rem; background: var(--card); border: 1px solid var(--line); border-radius: .5rem }
+.chart + .scroll { margin-top: .6rem }
 .chart svg { display: block; width: 100%; height: 48px }
 .chart polyline { stroke: var(--accent); stroke-width: 1.5 }
 .chart figcaption { font-size: .86em }
@@ -101,6 +102,9 @@ pre { margin: 0; padding: .75rem 1rem; background: var(--card); border: 1px soli
 .links { columns: 20rem; margin: 0; padding: 0; list-style: none }
 .links li { break-inside: avoid; padding: .12rem 0 }
 .links a { font-family: ui-monospace, monospace; font-size: .92em; margin-right: .4rem }
+.command { font-weight: 400; display: flex; flex-wrap: wrap; align-items: center; gap: .35rem .9rem; margin: 0 }
+.command label { display: inline-flex; align-items: center; gap: .4rem; color: var(--soft); white-space: nowrap; max-width: 100% }
+tbody th:has(.command) { max-width: none }
 .sign-in { max-width: 26rem; margin: 12vh auto 0; padding: 1.5rem; background: var(--card); border: 1px solid var(--line); border-radius: .75rem }
 .sign-in input { width: 100%; margin: .25rem 0 1rem }
 @media (max-width: 44rem) {

@@ -1,3 +1,4 @@
+import type { Request } from 'express';
 import type { EndpointResponse } from '../http/endpoint-response.ts';
 import { html, type Content } from './html.ts';
 import { PATHS } from './paths.ts';
@@ -37,6 +38,9 @@ export interface PageBody {
   readonly content: Content;
 }
 
+/** Puts a page into the frame of its port. */
+export type Framed = (req: Request, page: PageBody) => EndpointResponse;
+
 interface Document {
   readonly title: string;
   readonly status: number;
@@ -72,6 +76,11 @@ ${content}
 </main>
 <p id="live-notice" class="unseen" role="status" aria-live="polite"></p>`,
   });
+}
+
+/** Returns a page without a frame. `title` is its heading too. */
+export function plainPage(title: string, content: Content): EndpointResponse {
+  return documentOf({ title, status: 200, body: html`<main><h1>${title}</h1>${content}</main>` });
 }
 
 /** Returns a document with the style of the pages and their content security policy. */

@@ -2,8 +2,11 @@ import type { ResourceKey } from '@edge-gateway/core';
 import { href, html, type Markup } from './html.ts';
 import { partsOf } from './resource-rows.ts';
 
-/** The pages of the status page below the overview. */
+/** The pages of the ports, besides the overview. */
 export const PATHS = {
+  /** The home page of the proxy admin. */
+  commands: '/',
+  graphql: '/graphql',
   resources: '/status/resources',
   resource: '/status/resource',
   problems: '/status/problems',
@@ -11,6 +14,7 @@ export const PATHS = {
   virtualService: '/status/virtual-service',
   upstreams: '/status/upstreams',
   upstream: '/status/upstream',
+  traffic: '/status/traffic',
   certificates: '/status/certificates',
   proxies: '/status/proxies',
   translations: '/status/translations',

@@ -8,6 +8,8 @@ import type {
   Snapshot,
 } from '@edge-gateway/core';
 import type { Component, TranslationRecord } from '../control/control-options.ts';
+import type { NavigationItem } from './layout.ts';
+import type { TrafficHistory } from './traffic-history.ts';
 import type { Explain } from './written-request.ts';
 
 /** The data of the status page of a port. Sections without data are not shown. */
@@ -32,8 +34,12 @@ export interface StatusSources {
   translations?: (() => readonly TranslationRecord[]) | undefined;
   proxies?: (() => readonly ProxyStatus[]) | undefined;
   explain?: Explain | undefined;
+  /** The traffic of the last hour; missing if it is not recorded. */
+  readonly history?: TrafficHistory | undefined;
   /** The newest log lines. */
   readonly recent?: RecentLines | undefined;
+  /** The pages of the navigation after those of the status page. Default: none. */
+  readonly furtherPages?: readonly NavigationItem[] | undefined;
   /** Path and help of the other pages of the port. */
   readonly links: readonly { readonly path: string; readonly help: string }[];
   now(): number;

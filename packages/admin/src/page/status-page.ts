@@ -2,12 +2,14 @@ import { GatewayError, isNavigation, signsOf } from '@edge-gateway/core';
 import type { Request } from 'express';
 import { adminError } from '../error-codes.ts';
 import type { EndpointResponse } from '../http/endpoint-response.ts';
+import { isSignedIn } from '../http/access.ts';
+import type { AdminToken } from '../http/admin-token.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { scriptEndpoint, styleEndpoint } from './asset-endpoints.ts';
 import { failedUpstreams } from './connection-failures.ts';
 import { countText } from './figures.ts';
 import { html } from './html.ts';
-import { pageOf, type Frame, type NavigationItem, type PageBody } from './layout.ts';
+import { pageOf, type Framed, type NavigationItem, type PageBody } from './layout.ts';
 import { createLiveEvents } from './live.ts';
 import { memo } from './memo.ts';
 import { PATHS } from './paths.ts';
@@ -19,6 +21,7 @@ import { overviewPage } from './sections/overview.ts';
 import { proxiesPage } from './sections/proxies.ts';
 import { problemsPage, resourcePage, resourcesPage } from './sections/resources.ts';
 import { searchPage } from './sections/search.ts';
+import { trafficPage } from './sections/last-hour.ts';
 import { translationsPage } from './sections/translations.ts';
 import { upstreamPage, upstreamsPage } from './sections/upstreams.ts';
 import { virtualServicePage, virtualServicesPage } from './sections/virtual-services.ts';
@@ -30,9 +33,8 @@ import { virtualServiceRows, type VirtualServiceRow } from './virtual-service-ro
 type Page = (parameters: URLSearchParams) => PageBody | Promise<PageBody>;
 
 /** Returns the status page of a port: the overview, and the pages below `/status`. */
-export function statusPages(sources: StatusSources, canSignOut: (req: Request) => boolean = () => false): Endpoint[] {
-  const { home, metrics, recent, refresh, explain, state: stateNow } = sources;
-  const frame = frameOf(sources);
+export function statusPages(sources: StatusSources, framed: Framed): Endpoint[] {
+  const { home, metrics, history, recent, refresh, explain, state: stateNow } = sources;
   const traffic = createTraffic(metrics, refresh && (() => refresh('stats')), sources.now);
   const rowsOf = memo(resourceRows);
   const statesOf = memo((rows: readonly ResourceRow[]) => new Map(rows.map((row) => [row.key, row])));
@@ -50,11 +52,10 @@ export function statusPages(sources: StatusSources, canSignOut: (req: Request) =
     help,
     respond: async (parameters, req) => {
       await traffic.sample();
-      const framed: Frame = { ...frame, canSignOut: canSignOut(req) };
       try {
-        return pageOf(framed, await show(parameters));
+        return framed(req, await show(parameters));
       } catch (error) {
-        if (error instanceof GatewayError && error.status < 500) return pageOf(framed, errorPage(paths[0], error));
+        if (error instanceof GatewayError && error.status < 500) return framed(req, errorPage(paths[0], error));
         throw error;
       }
     },
@@ -72,7 +73,7 @@ export function statusPages(sources: StatusSources, canSignOut: (req: Request) =
   return [
     page(home === '/' ? ['/', '/status'] : ['/status'], 'the status page', async () => {
       await failuresUpToDate();
-      return overviewPage(sources, traffic, resources());
+      return overviewPage(sources, { traffic, hour: await history?.hour() }, resources());
     }),
     page([PATHS.virtualServices], 'virtual services', (parameters) =>
       virtualServicesPage(services(), parameters, stateOf),
@@ -104,6 +105,9 @@ export function statusPages(sources: StatusSources, canSignOut: (req: Request) =
           }),
         ]
       : []),
+    ...(history
+      ? [page([PATHS.traffic], 'traffic of the last hour', async () => trafficPage(sources, await history.hour()))]
+      : []),
     page([PATHS.certificates], 'certificates', (parameters) => certificatesPage(sources, parameters)),
     ...(sources.proxies ? [page([PATHS.proxies], 'proxies', () => proxiesPage(sources))] : []),
     ...(sources.translations ? [page([PATHS.translations], 'translations', () => translationsPage(sources))] : []),
@@ -121,22 +125,20 @@ export function statusPages(sources: StatusSources, canSignOut: (req: Request) =
  * Returns the page for an unknown path of the status page; `undefined` for requests of programs, and for paths that do not belong to the
  * status page.
  */
-export function unknownPage(
-  sources: StatusSources,
-  canSignOut: (req: Request) => boolean,
-): (req: Request) => EndpointResponse | undefined {
-  const frame = frameOf(sources);
+export function unknownPage({ home }: StatusSources, framed: Framed): (req: Request) => EndpointResponse | undefined {
   return (req) => {
-    const belongs = sources.home === '/' || req.path.startsWith('/status/');
+    const belongs = home === '/' || req.path.startsWith('/status/');
     if (!belongs || req.method === 'POST' || !isNavigation(signsOf(req))) return undefined;
     const error = adminError('ERR_ADMIN_NOT_FOUND', `This port has no page ${req.path}.`);
-    return pageOf({ ...frame, canSignOut: canSignOut(req) }, errorPage('', error));
+    return framed(req, errorPage('', error));
   };
 }
 
-function frameOf(sources: StatusSources): Omit<Frame, 'canSignOut'> {
+/** Returns what puts the pages of a port into their frame, with a link to sign out for browsers that signed in. */
+export function framePages(sources: Omit<StatusSources, 'links'>, token: AdminToken | undefined): Framed {
   const { title, version } = sources;
-  return { title, version, navigation: navigationOf(sources) };
+  const navigation = navigationOf(sources);
+  return (req, page) => pageOf({ title, version, navigation, canSignOut: isSignedIn(req, token) }, page);
 }
 
 function errorPage(path: string, { status, message }: GatewayError): PageBody {
@@ -150,7 +152,16 @@ function explainEndpoint(endpoint: Endpoint): Endpoint {
   return { ...endpoint, readsForms: true };
 }
 
-function navigationOf({ home, state, translations, proxies, explain, recent }: StatusSources): NavigationItem[] {
+function navigationOf({
+  home,
+  state,
+  history,
+  translations,
+  proxies,
+  explain,
+  recent,
+  furtherPages = [],
+}: Omit<StatusSources, 'links'>): NavigationItem[] {
   return [
     { path: home, name: 'Overview' },
     ...(state
@@ -161,11 +172,13 @@ function navigationOf({ home, state, translations, proxies, explain, recent }: S
       : []),
     { path: PATHS.virtualServices, name: 'Virtual services' },
     { path: PATHS.upstreams, name: 'Upstreams' },
+    ...(history ? [{ path: PATHS.traffic, name: 'Traffic' }] : []),
     { path: PATHS.certificates, name: 'Certificates' },
     ...(proxies ? [{ path: PATHS.proxies, name: 'Proxies' }] : []),
     ...(translations ? [{ path: PATHS.translations, name: 'Translations' }] : []),
     ...(recent ? [{ path: PATHS.log, name: 'Log' }] : []),
     ...(explain ? [{ path: PATHS.explain, name: 'Explain' }] : []),
+    ...furtherPages,
   ];
 }
 

@@ -4,8 +4,10 @@ import { dirname, join } from 'node:path';
 import { escapeHtml, type ResourceRef } from '@edge-gateway/core';
 import express, { type Response, type Router } from 'express';
 import { adminError } from '../error-codes.ts';
-import { page } from '../http/page.ts';
 import type { Endpoint } from '../http/endpoint.ts';
+import { html, type Markup } from '../page/html.ts';
+import type { Framed } from '../page/layout.ts';
+import { PATHS } from '../page/paths.ts';
 import type { GraphQLExplorer } from './proxy-options.ts';
 
 /** Packages whose files the page loads, and the file of each. */
@@ -44,15 +46,12 @@ const POLICY =
   "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
 /** `/graphql`: the GraphQL APIs that are served, each with a link to a page to try queries on. */
-export function graphqlApis(explorer: GraphQLExplorer): Endpoint {
+export function graphqlApis(explorer: GraphQLExplorer, framed: Framed): Endpoint {
   return {
-    paths: ['/graphql', '/graphql/'],
+    paths: [PATHS.graphql, '/graphql/'],
     help: 'GraphQL APIs, each with a page to run queries',
-    respond: () => ({
-      type: 'html',
-      body: page('GraphQL APIs', listOf(explorer.apis())),
-      headers: { 'content-security-policy': POLICY },
-    }),
+    respond: (_parameters, req) =>
+      framed(req, { path: PATHS.graphql, heading: 'GraphQL APIs', content: listOf(explorer.apis()) }),
   };
 }
 
@@ -86,13 +85,13 @@ function isSame(a: ResourceRef, b: ResourceRef): boolean {
   return a.name === b.name && a.namespace === b.namespace;
 }
 
-function listOf(apis: readonly ResourceRef[]): string {
-  if (apis.length === 0) return '<p>No route serves a GraphQLApi.</p>';
+function listOf(apis: readonly ResourceRef[]): Markup {
+  if (apis.length === 0) return html`<p class="empty">No route serves a GraphQLApi.</p>`;
   const items = apis.map(({ namespace, name }) => {
     const path = `/graphql/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
-    return `<li><a href="${escapeHtml(path)}">${escapeHtml(`${namespace}/${name}`)}</a></li>`;
+    return html`<li><a href="${path}">${namespace}/${name}</a></li>`;
   });
-  return `<ul>\n${items.join('\n')}\n</ul>`;
+  return html`<ul>${items}</ul>`;
 }
 
 function explorerPage({ namespace, name }: ResourceRef, example = ''): string {

@@ -1,6 +1,4 @@
-import type { Request } from 'express';
 import { createAdminServer, type AdminServer } from '../admin-server.ts';
-import { isSignedIn } from '../http/access.ts';
 import { createAdminApp } from '../http/admin-app.ts';
 import { byPath, type Endpoint, type Parameter } from '../http/endpoint.ts';
 import { actionEndpoints } from './actions.ts';
@@ -14,7 +12,8 @@ import { logs } from './logs.ts';
 import type { Component } from '../control/control-options.ts';
 import type { ProxyAdminOptions } from './proxy-options.ts';
 import type { StatusSources } from '../page/sources.ts';
-import { statusPages, unknownPage } from '../page/status-page.ts';
+import { PATHS } from '../page/paths.ts';
+import { framePages, statusPages, unknownPage } from '../page/status-page.ts';
 import { serverEndpoints } from './server.ts';
 import { statsEndpoints } from './stats.ts';
 import { trace } from './trace.ts';
@@ -32,6 +31,8 @@ const MAX_BODY_BYTES = 4096;
 export function createProxyAdmin(options: ProxyAdminOptions): AdminServer {
   const { allowedHosts, context, graphql, token } = options;
   const { recent } = context.log;
+  const own = statusSources(options);
+  const framed = framePages(own, token);
   const endpoints = [
     ...actionEndpoints(options),
     ...serverEndpoints(options),
@@ -41,35 +42,37 @@ export function createProxyAdmin(options: ProxyAdminOptions): AdminServer {
     configDump(options),
     logging(context.log),
     ...(recent ? [logs(context.log, recent)] : []),
-    ...(graphql ? [graphqlApis(graphql)] : []),
+    ...(graphql ? [graphqlApis(graphql, framed)] : []),
     ...(options.recordings ? [trace(options.recordings)] : []),
   ];
-  const sources = statusSources(options, endpoints);
-  const canSignOut = (req: Request): boolean => isSignedIn(req, token);
-  const [status, ...parts] = statusPages(sources, canSignOut);
+  const links = byPath(endpoints.filter(changesNothing)).map(({ paths: [path], help }) => ({ path, help }));
+  const sources = { ...own, links };
+  const [status, ...parts] = statusPages(sources, framed);
   const helpEndpoint = { paths: ['/help'], help: 'this list', respond: () => ({ body: help }) } as const;
   const all: readonly Endpoint[] = [...endpoints, status!, helpEndpoint];
   const help = helpText(all);
   const app = createAdminApp({
-    endpoints: [...all, ...parts, indexPage(all, status!)],
+    endpoints: [...all, ...parts, indexPage(all, status!, framed)],
     log: context.log.get('admin'),
     allowedHosts,
     maxBodyBytes: MAX_BODY_BYTES,
     token,
     readMethods: ['GET', 'HEAD', 'POST'],
-    routers: graphql ? { '/graphql': graphqlExplorer(graphql) } : {},
+    routers: graphql ? { [PATHS.graphql]: graphqlExplorer(graphql) } : {},
     errorResponse: ({ message }) => ({ body: `${message}\n` }),
-    unknownPage: unknownPage(sources, canSignOut),
+    unknownPage: unknownPage(sources, framed),
     notFound: () => ({ status: 404, body: `invalid path. ${help}` }),
     wrongMethod,
   });
   return createAdminServer(app, 'proxy admin');
 }
 
-function statusSources(options: ProxyAdminOptions, endpoints: readonly Endpoint[]): StatusSources {
-  const { context, explain, info, refresh, snapshot } = options;
-  const changesNothing = ({ changes, disruptive }: Endpoint): boolean =>
-    !disruptive && !changes?.(new URLSearchParams());
+function changesNothing({ changes, disruptive }: Endpoint): boolean {
+  return !disruptive && !changes?.(new URLSearchParams());
+}
+
+function statusSources(options: ProxyAdminOptions): Omit<StatusSources, 'links'> {
+  const { context, explain, graphql, info, refresh, snapshot } = options;
   return {
     title: 'Proxy',
     home: '/status',
@@ -80,9 +83,13 @@ function statusSources(options: ProxyAdminOptions, endpoints: readonly Endpoint[
     components: () => componentsOf(options),
     hostStates: (upstream) => options.hostStates?.(upstream),
     refresh,
+    history: options.history,
     recent: context.log.recent,
     explain,
-    links: byPath(endpoints.filter(changesNothing)).map(({ paths: [path], help }) => ({ path, help })),
+    furtherPages: [
+      ...(graphql ? [{ path: PATHS.graphql, name: 'GraphQL' }] : []),
+      { path: PATHS.commands, name: 'Commands' },
+    ],
     now: context.now,
   };
 }

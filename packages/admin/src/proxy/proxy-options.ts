@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AdminToken } from '../http/admin-token.ts';
+import type { TrafficHistory } from '../page/traffic-history.ts';
 import type { Explain } from '../page/written-request.ts';
 import type { Context, HostState, Next, RequestRecordings, ResourceRef, Snapshot } from '@edge-gateway/core';
 
@@ -52,6 +53,8 @@ export interface ProxyAdminOptions {
   readonly recordings?: RequestRecordings;
   /** The GraphQL APIs with a page to run queries: `/graphql`. */
   readonly graphql?: GraphQLExplorer;
+  /** The traffic that the status page shows, see `recordTraffic`. Default: it shows no traffic of the last hour. */
+  readonly history?: TrafficHistory | undefined;
   /** Explains requests on the status page. Default: it does not. */
   readonly explain?: Explain;
   /** The required token; see `readAdminToken`. Default: no authentication. */

@@ -132,8 +132,8 @@ describe('the control-plane port', () => {
 
   it('shows the last translations as a page and as JSON', async () => {
     const { text } = await admin.request('/zpages');
-    expect(text).to.contain('color-scheme:light dark').and.contain('name="viewport"');
-    expect(text).to.contain('<td>4</td><td><time>2026-01-02T00:00:00.000Z</time></td>');
+    expect(text).to.contain('<link rel="stylesheet" href="/status/page.css">').and.contain('name="viewport"');
+    expect(text).to.match(/>4<\/th><td[^>]*><div><time>2026-01-02T00:00:00.000Z<\/time>/);
     const { translations } = JSON.parse((await admin.request('/zpages?format=json')).text);
     expect(translations[0]).to.include({ revision: 4, problems: 1 });
   });

@@ -207,6 +207,8 @@ const HELP: Readonly<Record<string, string>> = {
   envoy_tls_inspector_sni_not_found: 'TLS connections without a server name.',
   envoy_tls_inspector_tls_found: 'Connections with TLS.',
   envoy_tls_inspector_tls_not_found: 'Connections without TLS.',
+  envoy_vhost_route_downstream_rq_completed: 'Requests of the route.',
+  envoy_vhost_route_downstream_rq_xx: 'Responses of the route by status class.',
   envoy_vhost_vcluster_upstream_rq: 'Responses of the virtual cluster by status.',
   envoy_vhost_vcluster_upstream_rq_completed: 'Requests of the virtual cluster with a response.',
   envoy_vhost_vcluster_upstream_rq_time: 'Time until the response of the virtual cluster was complete.',

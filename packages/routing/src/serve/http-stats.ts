@@ -49,7 +49,8 @@ export function createResponseStats(metrics: Metrics, address: string, port: num
   });
 }
 
-function responseStats(metrics: Metrics, { path, metric, labels }: StatName): ResponseStats {
+/** Returns the response statistics of these names. */
+export function responseStats(metrics: Metrics, { path, metric, labels }: StatName): ResponseStats {
   const ofClass = (digit: number): StatName => ({
     path: `${path}${digit}xx`,
     metric: `${metric}xx`,

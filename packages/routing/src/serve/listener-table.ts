@@ -25,6 +25,7 @@ import { compileSettings } from '../route/options/manager-settings.ts';
 import { withoutPort } from '../route/options/redirect.ts';
 import type { RouteTable } from '../route/route-request.ts';
 import { createResponseStats, type ResponseStats } from './http-stats.ts';
+import type { RouteStats } from './route-stats.ts';
 import { compileVirtualHost, type CompiledHost, type HostEnvironment } from '../route/compile/virtual-host.ts';
 
 export type ListenerTable = ReturnType<typeof createListenerTable>;
@@ -54,11 +55,18 @@ export function createListenerTable(environment: ListenerEnvironment) {
     listeners = next;
     environment.collectors.keep(usedCollectors(next));
     for (const [name, { unrouted }] of before) if (next.get(name)?.unrouted !== unrouted) unrouted?.release();
-    for (const host of removedHosts(before, next)) {
+    const removed = [...removedHosts(before, next)];
+    for (const host of removed) {
       host.retired = true;
       if (host.inFlight === 0) hostIdle(host);
       else replaced.add(host);
     }
+    if (removed.length === 0) return;
+    const served = [...next.values()].map(({ hosts }) => hosts);
+    environment.routeStats.prune(
+      (host) => served.some((hosts) => hosts.has(host)),
+      () => served.flatMap((hosts) => [...hosts.keys()]),
+    );
   }
 
   /** Logs, once per listener, that a host would match without its port. */
@@ -179,6 +187,7 @@ export interface ListenerEnvironment extends Pick<HostEnvironment, 'concerns' | 
   readonly sinks: Sinks;
   readonly collectors: Collectors;
   readonly defaultLogs: readonly AccessLog[];
+  readonly routeStats: Pick<RouteStats, 'prune'>;
 }
 
 /** Compiles a listener, reusing unchanged parts of `before`. Never throws. */

@@ -53,6 +53,7 @@ import { sessionHeader } from './host-choice.ts';
 import { addAttemptCount, addServiceTime, applyRecorded, finishResponse } from './response-headers.ts';
 import { prepareRetry, RequestRoute, type OutgoingRequest } from './outgoing-request.ts';
 import { countResponse, type HttpStats } from './http-stats.ts';
+import type { RouteStats } from './route-stats.ts';
 import { recordRequestEnd } from './request-end.ts';
 import type { Host } from '../upstream/hosts/host.ts';
 import type { PickContext } from '../upstream/hosts/pick-context.ts';
@@ -61,6 +62,7 @@ import type { OpenWebSockets } from '../websocket/open-websockets.ts';
 /** The part of the router that requests use. */
 export interface RequestEnvironment {
   readonly stats: HttpStats;
+  readonly routeStats: Pick<RouteStats, 'of'>;
   readonly now: () => number;
   readonly pages: Pages;
   /** False while load balancers in front should send no new requests. */
@@ -451,14 +453,17 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   }
 
   #count(): void {
-    const { stats } = this.environment;
+    const { stats, routeStats } = this.environment;
+    const { host, entry } = this.route;
     stats.active.value--;
     countResponse(stats, this.result.status);
     countResponse(this.listener.responses, this.result.status);
+    const ofRoute = host && entry && this.dynamicStats && routeStats.of(host.source, entry.route.source);
+    if (ofRoute) countResponse(ofRoute, this.result.status);
     stats.time.observe(this.result.durationMs);
     if (this.result.flags === 'DC') stats.resetBeforeEnd.value++;
-    if (this.sent && this.dynamicStats) this.route.host?.virtualClusters?.count(this.head, this.result);
-    if (this.route.host) this.#leave(this.route.host);
+    if (this.sent && this.dynamicStats) host?.virtualClusters?.count(this.head, this.result);
+    if (host) this.#leave(host);
   }
 
   #leave(host: CompiledHost): void {

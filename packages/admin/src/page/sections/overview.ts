@@ -1,6 +1,7 @@
 import { httpListenersOf, type CertificateState } from '@edge-gateway/core';
 import { recentFailures } from '../connection-failures.ts';
 import type { Component } from '../../control/control-options.ts';
+import { chartOf } from '../chart.ts';
 import { countText, millisecondsText, rateText, shareText } from '../figures.ts';
 import { href, html, type Content, type Markup } from '../html.ts';
 import type { PageBody } from '../layout.ts';
@@ -8,10 +9,12 @@ import { PATHS, upstreamLink } from '../paths.ts';
 import { countStates, type ResourceRow } from '../resource-rows.ts';
 import { hasTraffic, type StatusSources } from '../sources.ts';
 import { ageOf, badge, tableOf, type Tone } from '../table.ts';
+import type { Hour } from '../traffic-history.ts';
 import type { Traffic } from '../traffic.ts';
 import { certificateStates, countCertificateProblems } from './certificate-list.ts';
 import { proxyTable } from './proxies.ts';
 import { problemTable } from './resources.ts';
+import { hourChart, routeTable } from './last-hour.ts';
 import { translationTable } from './translations.ts';
 import { countHealth, trafficHint } from './upstreams.ts';
 
@@ -19,7 +22,11 @@ import { countHealth, trafficHint } from './upstreams.ts';
 const FEW = 5;
 
 /** The overview: figures, problems, proxies, the last translations, and links to all other pages of the port. */
-export function overviewPage(sources: StatusSources, traffic: Traffic, rows: readonly ResourceRow[]): PageBody {
+export function overviewPage(
+  sources: StatusSources,
+  { traffic, hour }: { readonly traffic: Traffic; readonly hour: Hour | undefined },
+  rows: readonly ResourceRow[],
+): PageBody {
   const state = sources.state?.();
   const issues = state?.issues ?? [];
   return {
@@ -29,6 +36,7 @@ export function overviewPage(sources: StatusSources, traffic: Traffic, rows: rea
 <dl class="figures">${[...(sources.state ? configurationFigures(sources, rows) : proxyFigures(sources)), ...certificateFigure(sources), ...trafficFigures(sources, traffic)]}</dl>
 ${hasTraffic(sources) ? sparkline(traffic.history()) : trafficHint(sources)}
 </div>
+${hourSection(sources, hour)}
 <div id="overview" data-live="change">
 ${
   sources.state &&
@@ -185,20 +193,25 @@ ${tableOf({
 })}${failures.length > FEW && html`<p><a href="${href(PATHS.upstreams, { health: 'failing' })}">All failing upstreams</a></p>`}</section>`;
 }
 
-const WIDTH = 600;
-const HEIGHT = 48;
-
 /** The requests per second of the last two minutes. */
 function sparkline(history: readonly number[]): Content {
   if (history.length < 2)
     return html`<p class="hint">The chart of requests per second appears after a few seconds of measurement.</p>`;
-  const most = Math.max(...history, 1);
-  const x = (i: number): number => Math.round(((i + 60 - history.length) / 59) * WIDTH);
-  const points = history.map((rate, i) => `${x(i)},${(HEIGHT - 2 - (rate / most) * (HEIGHT - 4)).toFixed(1)}`);
-  const label = `Requests per second in the last two minutes: now ${rateText(history.at(-1)!)}, maximum ${rateText(Math.max(...history))}`;
-  return html`<figure class="chart"><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${label}">
-<polyline points="${points.join(' ')}" fill="none" vector-effect="non-scaling-stroke"/></svg>
-<figcaption>Requests per second in the last two minutes, maximum ${rateText(Math.max(...history))}</figcaption></figure>`;
+  const most = rateText(Math.max(...history));
+  return chartOf(
+    history,
+    60,
+    `Requests per second in the last two minutes: now ${rateText(history.at(-1)!)}, maximum ${most}`,
+  );
+}
+
+/** The traffic of the last hour, also if nobody watched; nothing without recording. */
+function hourSection(sources: StatusSources, hour: Hour | undefined): Content {
+  if (!hour) return undefined;
+  return html`<section aria-labelledby="hour-heading"><h2 id="hour-heading">Last hour</h2>
+<div id="hour" data-live="tick change">${hourChart(hour)}
+${routeTable(sources, hour, FEW)}</div>
+<p><a href="${PATHS.traffic}">All routes and listeners</a></p></section>`;
 }
 
 const COMPONENT_TONES: Readonly<Record<Component['state'], Tone>> = {

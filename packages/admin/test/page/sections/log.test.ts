@@ -20,6 +20,14 @@ describe('log page', () => {
     expect(text).to.contain('aria-current="page">Log</a>');
   });
 
+  it('filters lines by level, and names the levels', async () => {
+    const { text } = await admin.request('/status/log?level=warn');
+    expect(text).to.contain('The newest 1 of 1 lines').and.contain('rejected').and.not.contain('line-299-');
+    expect(text).to.contain('<option value="warn" selected>warn</option>');
+    expect((await admin.request('/status/log?level=info')).text).to.contain('of 301 lines');
+    expect((await admin.request('/status/log?level=error')).text).to.contain('No line matches.');
+  });
+
   it('filters lines', async () => {
     expect((await admin.request('/status/log?q=line-7')).text).to.not.contain('rejected');
     expect((await admin.request('/status/log?q=nothing')).text).to.contain('No line matches.');
