@@ -8,6 +8,7 @@ export type { Explain, WrittenRequest } from './page/written-request.ts';
 export { readAdminToken, type AdminToken } from './http/admin-token.ts';
 export { recordTraffic, type TrafficHistory, type TrafficHistoryOptions } from './page/traffic-history.ts';
 export { createTrafficReports, type TrafficReportOptions } from './proxy/traffic-report.ts';
+export { certificateProblems, type UsedCertificates } from './proxy/used-certificates.ts';
 export { createControlAdmin } from './control/control-admin.ts';
 export type { Component, ControlAdminOptions, StatsPage, TranslationRecord } from './control/control-options.ts';
 export { followTranslations, type TranslationLog } from './control/translation-log.ts';

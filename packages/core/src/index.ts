@@ -189,8 +189,14 @@ export {
   principalOf,
   type AlternativeName,
 } from './security/certificates.ts';
-export { replacedDefaultPorts } from './control/default-ports.ts';
-export { certificateState, holderOf, type CertificateState } from './security/certificate-validity.ts';
+export {
+  certificateState,
+  datedCertificates,
+  datesProblems,
+  holderOf,
+  validityProblem,
+  type CertificateState,
+} from './security/certificate-validity.ts';
 export { deriveKey, digest, keyedDigest, randomToken, seal, unseal, unsealWith } from './security/seal.ts';
 export {
   MIN_SIGNING_KEY_BYTES,

@@ -63,7 +63,7 @@ export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
   };
 }
 
-interface ControlParts extends Pick<ControlAdminOptions, 'refresh' | 'history' | 'hostStates'> {
+interface ControlParts extends Pick<ControlAdminOptions, 'refresh' | 'history' | 'hostStates' | 'certificates'> {
   readonly settings: DiagnosedSettings & ListeningSettings;
   readonly context: Context;
   readonly controlPlane: ControlPlane;
@@ -79,6 +79,7 @@ interface ControlParts extends Pick<ControlAdminOptions, 'refresh' | 'history' |
 /** Opens the control-plane port, and the developer port while the Settings enable it. Rejects with `ERR_GATEWAY_PORT`. */
 export async function openControlPorts(parts: ControlParts): Promise<{ statsPort: number; close(): Promise<void> }> {
   const { settings, context, controlPlane, components, proxies, refresh, history, hostStates, token, served } = parts;
+  const { certificates } = parts;
   const translations = followTranslations(controlPlane);
   const control: AdminServer = createControlAdmin({
     state: () => controlPlane.state,
@@ -95,6 +96,7 @@ export async function openControlPorts(parts: ControlParts): Promise<{ statsPort
     refresh,
     history,
     ...(hostStates && { hostStates }),
+    ...(certificates && { certificates }),
     token,
     explain: (request) => explainInProcess({ ...served(), state: controlPlane.state }, request),
   });

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { UsedCertificates } from '@edge-gateway/admin';
 import {
   gatewayNamespace,
   DEFAULTS,
@@ -21,6 +22,7 @@ import {
 import { VALIDATION_PORT, type ControlPlaneSettings } from '../command-line/control-plane-role.ts';
 import type { Cluster } from './cluster.ts';
 import { portError } from './port-error.ts';
+import { flagCertificates } from './flag-certificates.ts';
 import { readRoots, readServerTls } from './server-tls.ts';
 import { watchTls } from './watched-tls.ts';
 
@@ -41,6 +43,8 @@ interface ClusterValidationParts {
 /** A running webhook. */
 export interface ClusterValidation {
   readonly port: number;
+  /** The certificates of its files. */
+  certificates(): readonly UsedCertificates[];
   /** Stops accepting reviews; resolves when those in progress have their responses. */
   close(): Promise<void>;
 }
@@ -84,14 +88,19 @@ export async function startClusterValidation(parts: ClusterValidationParts): Pro
   };
   function watchClientCa(file: string) {
     const read = () => readRoots('--validation-client-ca', file);
-    return watchTls(read, parts.log.get('secret'), () => onCertificate(current));
+    const flags = { certificate: ['', undefined], ca: ['--validation-client-ca', file] } as const;
+    const shown = (ca: string) => flagCertificates({ ca }, flags);
+    return watchTls(read, { log: parts.log.get('secret'), shown, onChange: () => onCertificate(current) });
   }
   if (existsSync(tlsCert)) {
     const read = () => readServerTls({ tlsCert, tlsKey }, 'validationWebhook')!;
-    const watched = watchTls(read, parts.log.get('secret'), onCertificate);
+    const flags = { certificate: ['validationWebhookTlsCert', tlsCert], ca: ['', undefined] } as const;
+    const shown = ({ certificate }: ServerTls) => flagCertificates({ certificate }, flags);
+    const watched = watchTls(read, { log: parts.log.get('secret'), shown, onChange: onCertificate });
+    const certificates = () => [...watched.certificates(), ...(clientCa?.certificates() ?? [])];
     current = watched.current;
     server = await listen({ target, log, metrics, address, port, tls: withClientCa(current) });
-    return { port: server.port, close: () => closeAll(server!, watched, clientCa) };
+    return { port: server.port, certificates, close: () => closeAll(server!, watched, clientCa) };
   }
   const first = Promise.withResolvers<void>();
   // The API server does not trust it: reviews fail until the shared certificate is known.
@@ -114,7 +123,11 @@ export async function startClusterValidation(parts: ClusterValidationParts): Pro
   cluster.onLeadership((isLeader) => isLeader && certificates.resume());
   certificates.start();
   await Promise.race([first.promise, wait(MAX_WAIT_MS, undefined, { ref: false })]);
-  return { port: server.port, close: () => closeAll(server!, certificates, clientCa) };
+  return {
+    port: server.port,
+    certificates: () => clientCa?.certificates() ?? [],
+    close: () => closeAll(server!, certificates, clientCa),
+  };
 }
 
 const validationOf = (controlPlane: ControlPlane): ValidationSettings | undefined =>

@@ -27,7 +27,7 @@ import { warnOfLostVersions } from './lost-versions.ts';
 import { portError } from './port-error.ts';
 import { locateRejection } from './rejected-field.ts';
 import { createRejectionReport } from './rejections.ts';
-import { readServerTls } from './server-tls.ts';
+import { readServerTls, serverCertificates } from './server-tls.ts';
 import { watchTls } from './watched-tls.ts';
 
 /** The proxy of the default gateways. */
@@ -82,7 +82,11 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
   });
   const flags = { tlsCert: settings.xdsTlsCert, tlsKey: settings.xdsTlsKey, tlsClientCa: settings.xdsTlsClientCa };
   const read = () => readServerTls(flags as Parameters<typeof readServerTls>[0], '--xds-tls');
-  const tls = watchTls(read, log.get('secret'), (next) => next && listening?.replaceTls(next));
+  const tls = watchTls(read, {
+    log: log.get('secret'),
+    shown: (now) => serverCertificates(now, flags as Parameters<typeof readServerTls>[0], '--xds-tls'),
+    onChange: (next) => next && listening?.replaceTls(next),
+  });
   let listening: Awaited<ReturnType<DiscoveryServer['listen']>> | undefined;
   let validation: ClusterValidation | undefined;
   let discovery: { close(): void | Promise<void> } | undefined;
@@ -90,6 +94,7 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
     settings,
     context,
     controlPlane,
+    certificates: () => [...tls.certificates(), ...(validation?.certificates() ?? [])],
     // Proxies come and go; `/proxies` lists them.
     components: () => [],
     proxies: () =>

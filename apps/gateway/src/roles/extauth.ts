@@ -3,7 +3,7 @@ import { createAuthService, createPolicyWatch, listenGrpc, listenHttp } from '@e
 import type { RoleProcess, RunningRole } from '../command-line/role.ts';
 import { EXTAUTH_PORTS, HTTP_CHECKS, type ExtAuthSettings } from '../command-line/extauth-role.ts';
 import { AUTH_METHODS, POLICIES } from '../concerns.ts';
-import { readServerTls } from './server-tls.ts';
+import { readServerTls, serverCertificates } from './server-tls.ts';
 import { openServicePorts, type ServicePort } from './service-ports.ts';
 import { startService, type Service, type ServiceParts } from './service.ts';
 
@@ -19,6 +19,7 @@ export async function startExtAuth(settings: ExtAuthSettings, process: RoleProce
   return startService(settings, process, {
     statsPort: EXTAUTH_PORTS.statsPort,
     kinds: EXTAUTH_KINDS,
+    certificates: serverCertificates(place.tls, settings),
     open: (parts) => open(settings, place, parts),
   });
 }

@@ -14,6 +14,8 @@ export interface ProxyAdminParts {
   readonly isConnected?: () => boolean;
   /** Returns true while the process must not be ready, although it may serve. Default: never. */
   readonly isHeld?: () => boolean;
+  /** The certificates of flags. Default: none. */
+  readonly certificates?: ProxyAdminOptions['certificates'];
   readonly token: AdminToken | undefined;
   /** Ends the process gracefully. */
   readonly quit: () => void;
@@ -21,7 +23,7 @@ export interface ProxyAdminParts {
 
 /** Returns the options of the admin ports of a data plane. */
 export function proxyAdminOptions(parts: ProxyAdminParts): ProxyAdminOptions {
-  const { settings, context, dataPlane, isConnected, isHeld, token, quit } = parts;
+  const { settings, context, dataPlane, isConnected, isHeld, token, quit, certificates } = parts;
   return {
     context,
     snapshot: () => dataPlane.snapshot,
@@ -30,6 +32,7 @@ export function proxyAdminOptions(parts: ProxyAdminParts): ProxyAdminOptions {
     readiness: () => (dataPlane.readiness === 'LIVE' && isHeld?.() ? 'INITIALIZING' : dataPlane.readiness),
     info: { ...BUILD, startedAt: context.now(), commandLineOptions: { ...settings } },
     ...(isConnected && { isConnected }),
+    ...(certificates && { certificates }),
     quit,
     drain: ({ graceful }) => dataPlane.drain(graceful ? settings.drainSeconds * 1000 : 0),
     setHealthy: dataPlane.setHealthy,

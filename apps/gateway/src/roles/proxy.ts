@@ -24,7 +24,7 @@ import { createBinding } from './bind-address.ts';
 import { closedListeners, LISTENER_CHECK_MS, type ClosedListener } from './closed-listeners.ts';
 import { NODE_ID } from './proxy-admin.ts';
 import { openProxyPorts } from './proxy-ports.ts';
-import { readClientTls } from './server-tls.ts';
+import { clientCertificates, readClientTls } from './server-tls.ts';
 import { createServing } from './serving.ts';
 import { shownListeners } from './shown-listeners.ts';
 import { snapshotPath } from './state-directory.ts';
@@ -44,7 +44,8 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   const metrics = createMetrics();
   const watchdog = createWatchdog({ metrics, log: main, thread: 'main_thread' });
   const token = adminTokenOf(settings);
-  const tls = watchTls(() => readClientTls(settings), log.get('secret'));
+  const shown = (read: ReturnType<typeof readClientTls>) => clientCertificates(read, settings);
+  const tls = watchTls(() => readClientTls(settings), { log: log.get('secret'), shown });
   const path = snapshotPath(settings.snapshotFile, settings.proxyName, settings.stateDir);
   const key = settings.snapshotKeyFile === undefined ? undefined : readSnapshotKey(settings.snapshotKeyFile);
   const decoder = createStateDecoder();
@@ -54,7 +55,8 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   /** Set while the proxy waits for secrets and is not ready, although it serves. */
   let secretsWait: NodeJS.Timeout | undefined;
   const isHeld = (): boolean => secretsWait !== undefined;
-  const parts = { settings, context, dataPlane, isConnected, isHeld, token, quit };
+  const { certificates } = tls;
+  const parts = { settings, context, dataPlane, isConnected, isHeld, token, quit, certificates };
   const admin = await openProxyPorts(parts).catch(async (error: unknown) => {
     tls.close();
     watchdog.close();

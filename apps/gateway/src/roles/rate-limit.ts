@@ -10,7 +10,7 @@ import type { Context, Kind } from '@edge-gateway/core';
 import { RATE_LIMIT_PORTS, type RateLimitSettings } from '../command-line/rate-limit-role.ts';
 import type { RoleProcess, RunningRole } from '../command-line/role.ts';
 import { rateLimitStore } from './rate-limit-store.ts';
-import { readServerTls } from './server-tls.ts';
+import { readServerTls, serverCertificates } from './server-tls.ts';
 import { openServicePorts } from './service-ports.ts';
 import { startService, type Service, type ServiceParts } from './service.ts';
 
@@ -38,6 +38,7 @@ export async function startRateLimit(settings: RateLimitSettings, process: RoleP
   return startService(settings, process, {
     statsPort: RATE_LIMIT_PORTS.statsPort,
     kinds: RATE_LIMIT_KINDS,
+    certificates: serverCertificates(place.tls, settings),
     pages: [
       {
         path: '/rlconfig',

@@ -1,7 +1,9 @@
 import { createSecureContext } from 'node:tls';
+import type { UsedCertificates } from '@edge-gateway/admin';
 import { parseCertificates, readRegularFile, type ServerTls } from '@edge-gateway/core';
 import type { ClientTls } from '@edge-gateway/xds';
 import { gatewayError } from '../error-codes.ts';
+import { flagCertificates } from './flag-certificates.ts';
 
 /** Maximum size of a file, in bytes. */
 const MAX_BYTES = 1_048_576;
@@ -29,6 +31,25 @@ export function readServerTls({ tlsCert, tlsKey, tlsClientCa }: TlsFlags, prefix
   };
   check(tls, tls.clientCa, prefix);
   return tls;
+}
+
+/** Returns the certificates of a server as admin pages list them. */
+export function serverCertificates(
+  tls: ServerTls | undefined,
+  { tlsCert, tlsClientCa }: TlsFlags,
+  prefix = '--tls',
+): UsedCertificates[] {
+  const flags = { certificate: [`${prefix}-cert`, tlsCert], ca: [`${prefix}-client-ca`, tlsClientCa] } as const;
+  return flagCertificates({ certificate: tls?.certificate, ca: tls?.clientCa }, flags);
+}
+
+/** Returns the certificates of a client as admin pages list them. */
+export function clientCertificates(
+  tls: ClientTls | undefined,
+  { xdsTlsCert, xdsTlsCa }: ClientTlsFlags,
+): UsedCertificates[] {
+  const flags = { certificate: ['--xds-tls-cert', xdsTlsCert], ca: ['--xds-tls-ca', xdsTlsCa] } as const;
+  return flagCertificates({ certificate: tls?.certificate, ca: tls?.ca }, flags);
 }
 
 /**

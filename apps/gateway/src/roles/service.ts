@@ -1,4 +1,10 @@
-import { createControlAdmin, followTranslations, type Component, type StatsPage } from '@edge-gateway/admin';
+import {
+  createControlAdmin,
+  followTranslations,
+  type Component,
+  type StatsPage,
+  type UsedCertificates,
+} from '@edge-gateway/admin';
 import {
   createContext,
   createControlPlane,
@@ -12,6 +18,7 @@ import type { DiagnosedSettings, PortFlag, RoleProcess, RunningRole, SourceSetti
 import { BUILD } from '../settings.ts';
 import { adminTokenOf } from './admin-token.ts';
 import { openCluster } from './cluster.ts';
+import { warnOfCertificates } from './flag-certificates.ts';
 import { portError } from './port-error.ts';
 
 /** The parts of a server: the control plane with its resources, and the context. */
@@ -38,6 +45,8 @@ export interface ServiceKind {
   readonly kinds: ReadonlySet<Kind>;
   /** Its pages on the stats port. Default: none. */
   readonly pages?: readonly StatsPage[];
+  /** The certificates of its flags. */
+  readonly certificates: readonly UsedCertificates[];
   open(parts: ServiceParts): Promise<Service>;
 }
 
@@ -48,8 +57,9 @@ export interface ServiceKind {
 export async function startService(
   settings: SourceSettings,
   { log }: RoleProcess,
-  { statsPort: flag, kinds, pages = [], open }: ServiceKind,
+  { statsPort: flag, kinds, pages = [], certificates, open }: ServiceKind,
 ): Promise<RunningRole> {
+  warnOfCertificates(certificates, log.get('secret'));
   const token = adminTokenOf(settings);
   const metrics = createMetrics();
   const { config } = settings;
@@ -76,6 +86,7 @@ export async function startService(
     ],
     translations: translations.records,
     pages,
+    certificates: () => certificates,
     token,
   });
   const close = async (): Promise<void> => {

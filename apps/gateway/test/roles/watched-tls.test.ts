@@ -1,10 +1,11 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLoggers } from '@edge-gateway/core';
+import { createLoggers, silentLoggers } from '@edge-gateway/core';
+import { issueCertificate } from '@edge-gateway/kubernetes';
 import { expect } from 'chai';
 import { makeCertificates, type Certificates } from '../../../../test/parts/certificates.ts';
-import { readClientTls, readServerTls } from '../../src/roles/server-tls.ts';
+import { readClientTls, readServerTls, serverCertificates } from '../../src/roles/server-tls.ts';
 import { watchTls, type WatchedTls } from '../../src/roles/watched-tls.ts';
 import { until } from '../gateway-process.ts';
 
@@ -38,8 +39,7 @@ describe('certificates that are replaced', () => {
         reads++;
         return readServerTls(flags, '--xds-tls');
       },
-      silentLoggers.get('secret'),
-      (tls) => void seen.push(tls),
+      { log: silentLoggers.get('secret'), shown: () => [], onChange: (tls) => void seen.push(tls) },
     );
     const first = watch.current;
     copyFileSync(two.cert, flags.tlsCert);
@@ -49,6 +49,36 @@ describe('certificates that are replaced', () => {
     copyFileSync(two.key, flags.tlsKey);
     await until(() => seen.length === 1, 'the new pair');
     expect(watch.current).to.equal(seen[0]);
+  });
+
+  it('are reported if peers reject them, at the start and when they are replaced', async () => {
+    const flags = { tlsCert: tlsCert(), tlsKey: tlsKey() };
+    const write = (from: number, to: number): void => {
+      const issued = issueCertificate(['gw.example'], { from: new Date(from), to: new Date(to) });
+      writeFileSync(flags.tlsCert, issued.certificate);
+      writeFileSync(flags.tlsKey, issued.key);
+    };
+    const lines: { readonly level: number; readonly msg: string }[] = [];
+    const log = createLoggers({ destination: { write: (line) => void lines.push(JSON.parse(line)) } });
+    const now = Date.now();
+    const [day, path] = [86_400_000, `--xds-tls-cert ${flags.tlsCert}`];
+    const messages = () => lines.filter(({ level }) => level === 40).map(({ msg }) => msg);
+    write(now - 3 * day, now - day);
+    const shown = (tls: ReturnType<typeof readServerTls>) => serverCertificates(tls, flags, '--xds-tls');
+    const watched = watchTls(() => readServerTls(flags, '--xds-tls'), { log: log.get('secret'), shown });
+    watch = watched;
+    expect(messages()).to.have.length(1);
+    expect(messages()[0]).to.match(new RegExp(`^${path}: certificate .* expired at `));
+    expect(watched.certificates().map((each) => each.path)).to.deep.equal([path]);
+
+    write(now - day, now + 13 * day);
+    await until(() => messages().some((text) => text.includes('within 14 days')), 'the next warning');
+    write(now + day, now + 90 * day);
+    await until(() => messages().some((text) => text.includes('is not valid before')), 'the last warning');
+    const before = messages().filter((text) => text.startsWith(path)).length;
+    write(now - day, now + 90 * day);
+    await until(() => watched.certificates()[0]!.chain[0]!.validFromDate.getTime() < now, 'the valid certificate');
+    expect(messages().filter((text) => text.startsWith(path))).to.have.length(before);
   });
 
   it('are read for clients', () => {

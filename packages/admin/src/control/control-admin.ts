@@ -10,6 +10,7 @@ import { framePages, statusPages, unknownPage } from '../page/status-page.ts';
 import { levelEndpoint } from './level-endpoint.ts';
 import type { Component, ControlAdminOptions } from './control-options.ts';
 import { pprofEndpoints } from './pprof.ts';
+import { certificateProblems } from '../proxy/used-certificates.ts';
 import { snapshotEndpoints } from './snapshots.ts';
 import { zpages } from './zpages.ts';
 
@@ -49,7 +50,7 @@ export function createControlAdmin(options: ControlAdminOptions): AdminServer {
 }
 
 function ownEndpoints(options: ControlAdminOptions): Endpoint[] {
-  const { commit, components, loggers, metrics, proxies, refresh, state, version } = options;
+  const { certificates, commit, components, loggers, metrics, proxies, refresh, state, version } = options;
   return [
     { paths: ['/components'], help: 'health of the components', respond: () => compactJson(components()) },
     {
@@ -71,8 +72,10 @@ function ownEndpoints(options: ControlAdminOptions): Endpoint[] {
       paths: ['/problems'],
       help: 'every problem of the configuration',
       respond: () => {
-        const issues = state()?.issues ?? [];
-        return compactJson({ total: issues.length, problems: issues.map(issueData) });
+        const { issues = [], replacedDefaultPorts = [] } = state() ?? {};
+        const expiring = certificateProblems(certificates?.() ?? [], Date.now());
+        const all = [...issues, ...expiring];
+        return compactJson({ total: all.length, problems: all.map(issueData), replacedDefaultPorts });
       },
     },
     levelEndpoint(loggers),
@@ -89,7 +92,17 @@ function readiness(components: readonly Component[]): EndpointResponse {
 const NO_SECRETS: Secrets = { get: () => undefined };
 
 function statusSources(options: ControlAdminOptions, endpoints: readonly Endpoint[]): StatusSources {
-  const { components, explain, hostStates, metrics, proxies, refresh, state, title = 'Control plane' } = options;
+  const {
+    certificates,
+    components,
+    explain,
+    hostStates,
+    metrics,
+    proxies,
+    refresh,
+    state,
+    title = 'Control plane',
+  } = options;
   return {
     title,
     home: '/',
@@ -98,6 +111,7 @@ function statusSources(options: ControlAdminOptions, endpoints: readonly Endpoin
     state,
     snapshots: () => [...(state()?.snapshots.values() ?? [])],
     secrets: () => options.secrets ?? state()?.secrets ?? NO_SECRETS,
+    ownCertificates: certificates,
     components,
     hostStates,
     refresh,

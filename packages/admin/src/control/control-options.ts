@@ -9,6 +9,7 @@ import type {
 } from '@edge-gateway/core';
 import type { AdminToken } from '../http/admin-token.ts';
 import type { TrafficHistory } from '../page/traffic-history.ts';
+import type { UsedCertificates } from '../proxy/used-certificates.ts';
 import type { Explain } from '../page/written-request.ts';
 
 /** Health of one part of the running gateway, for `gatewayctl check`. */
@@ -57,6 +58,8 @@ export interface ControlAdminOptions {
   components(): readonly Component[];
   /** The certificates that the status page lists. Default: those of Secrets in `state`. */
   readonly secrets?: Secrets;
+  /** The certificates of the flags of the process, for `/problems` and the status page. Default none. */
+  certificates?(): readonly UsedCertificates[];
   /** The connected proxies, for `/proxies` and the status page. Default: none; the status page then has no list of proxies. */
   proxies?(): readonly ProxyStatus[];
   /** The last translations, newest first, for `/zpages`; see `followTranslations`. Default none. */

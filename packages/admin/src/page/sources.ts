@@ -10,6 +10,7 @@ import type {
 import type { Component, TranslationRecord } from '../control/control-options.ts';
 import type { NavigationItem } from './layout.ts';
 import type { TrafficHistory } from './traffic-history.ts';
+import type { UsedCertificates } from '../proxy/used-certificates.ts';
 import type { Explain } from './written-request.ts';
 
 /** The data of the status page of a port. Sections without data are not shown. */
@@ -26,6 +27,8 @@ export interface StatusSources {
   snapshots(): readonly Snapshot[];
   /** Where the certificates of the snapshots are. Only certificates are shown. */
   secrets(): Secrets;
+  /** Those of the flags of the process. */
+  ownCertificates?: (() => readonly UsedCertificates[]) | undefined;
   components(): readonly Component[];
   /** The hosts of an upstream, by its name; missing if they are known to another process. */
   hostStates?: ((upstream: string) => readonly HostState[] | undefined) | undefined;

@@ -1,9 +1,9 @@
 import type { X509Certificate } from 'node:crypto';
-import { alternativeNames, type Snapshot } from '@edge-gateway/core';
+import { alternativeNames } from '@edge-gateway/core';
 import { json } from '../http/endpoint-response.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { ProxyAdminOptions } from './proxy-options.ts';
-import { certificatesOf } from './used-certificates.ts';
+import { certificatesOf, type UsedCertificates } from './used-certificates.ts';
 
 const DAY_MS = 86_400_000;
 const SAN_KINDS: Readonly<Record<string, string>> = {
@@ -14,13 +14,14 @@ const SAN_KINDS: Readonly<Record<string, string>> = {
 };
 
 /** `/certs`: the certificates in use, without any key. */
-export function certs({ context, snapshot }: ProxyAdminOptions): Endpoint {
+export function certs(options: ProxyAdminOptions): Endpoint {
   return {
     paths: ['/certs'],
     help: 'certificates in use',
     respond: () => {
-      const certificates = certificatesOf(snapshotsOf(snapshot), context.secrets).map(({ path, chain, ca }) => {
-        const describe = (each: X509Certificate): object => ({ path, ...detailsOf(each, context.now()) });
+      const now = options.context.now();
+      const certificates = usedIn(options).map(({ path, chain, ca }) => {
+        const describe = (each: X509Certificate): object => ({ path, ...detailsOf(each, now) });
         return { ca_cert: ca.map(describe), cert_chain: chain.map(describe) };
       });
       return json({ certificates });
@@ -29,13 +30,14 @@ export function certs({ context, snapshot }: ProxyAdminOptions): Endpoint {
 }
 
 /** Returns the whole days until the first certificate of a chain expires; `undefined` if there is none, 0 once one has expired. */
-export function daysUntilFirstExpiry({ context, snapshot }: ProxyAdminOptions): number | undefined {
-  const chains = certificatesOf(snapshotsOf(snapshot), context.secrets).flatMap(({ chain }) => chain);
-  return chains.length > 0 ? Math.min(...chains.map((each) => daysLeft(each, context.now()))) : undefined;
+export function daysUntilFirstExpiry(options: ProxyAdminOptions): number | undefined {
+  const chains = usedIn(options).flatMap(({ chain }) => chain);
+  return chains.length > 0 ? Math.min(...chains.map((each) => daysLeft(each, options.context.now()))) : undefined;
 }
 
-function snapshotsOf(snapshot: ProxyAdminOptions['snapshot']): Snapshot[] {
-  return [snapshot() ?? []].flat();
+/** Returns the certificates of the snapshot, and of the flags of the process. */
+function usedIn({ context, snapshot, certificates }: ProxyAdminOptions): readonly UsedCertificates[] {
+  return [...certificatesOf([snapshot() ?? []].flat(), context.secrets), ...(certificates?.() ?? [])];
 }
 
 function daysLeft({ validToDate }: X509Certificate, now: number): number {

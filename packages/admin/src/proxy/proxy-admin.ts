@@ -80,6 +80,7 @@ function statusSources(options: ProxyAdminOptions): Omit<StatusSources, 'links'>
     metrics: context.metrics,
     snapshots: () => [snapshot() ?? []].flat(),
     secrets: () => context.secrets,
+    ownCertificates: options.certificates,
     components: () => componentsOf(options),
     hostStates: (upstream) => options.hostStates?.(upstream),
     refresh,

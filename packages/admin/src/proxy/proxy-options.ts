@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AdminToken } from '../http/admin-token.ts';
 import type { TrafficHistory } from '../page/traffic-history.ts';
+import type { UsedCertificates } from './used-certificates.ts';
 import type { Explain } from '../page/written-request.ts';
 import type { Context, HostState, Next, RequestRecordings, ResourceRef, Snapshot } from '@edge-gateway/core';
 
@@ -21,6 +22,8 @@ export interface ProxyAdminOptions {
   readonly context: Pick<Context, 'log' | 'metrics' | 'secrets' | 'now'>;
   /** The current snapshot; `undefined` before the first. */
   snapshot(): Snapshot | undefined;
+  /** The certificates of the flags of the process. Default none. */
+  certificates?(): readonly UsedCertificates[];
   /** When the current snapshot was applied. */
   lastUpdated(): Date;
   listeners(): readonly ListeningAddress[];

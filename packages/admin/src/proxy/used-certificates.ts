@@ -1,9 +1,12 @@
 import type { X509Certificate } from 'node:crypto';
 import {
+  datedCertificates,
+  datesProblems,
   httpListenersOf,
   parseCertificates,
   sdsSourceOf,
   secretText,
+  type Problem,
   type ResourceRef,
   type Secrets,
   type SecretValue,
@@ -13,7 +16,7 @@ import type { SslConfig, UpstreamSslConfig } from '@edge-gateway/core/schema';
 
 /** What presents a certificate, or verifies peers with it. */
 export interface CertificateUser {
-  readonly kind: 'listener' | 'upstream';
+  readonly kind: 'listener' | 'upstream' | 'process';
   readonly name: string;
   /** The server names for which a listener presents it; empty for all. */
   readonly serverNames: readonly string[];
@@ -21,11 +24,21 @@ export interface CertificateUser {
 
 /** The certificates of one TLS secret, or of the files of one configuration. Keys are never read. */
 export interface UsedCertificates {
-  /** Their source: `secret <namespace>.<name>`, or a file. */
+  /** Their source: `secret <namespace>.<name>`, a file, or a flag with its file. */
   readonly path: string;
   readonly chain: readonly X509Certificate[];
   readonly ca: readonly X509Certificate[];
   readonly users: readonly CertificateUser[];
+}
+
+/** Returns a problem for each certificate of the flags of a process that peers reject because of its dates, now or soon. */
+export function certificateProblems(certificates: readonly UsedCertificates[], now: number): Problem[] {
+  return certificates.flatMap((used) =>
+    datesProblems(datedCertificates(used), now).map((message): Problem => {
+      const origin = { file: used.path, line: 0, column: 0 };
+      return { code: 'CERTIFICATE', severity: 'warning', path: [], origin, message };
+    }),
+  );
 }
 
 type TlsSettings = Pick<SslConfig & UpstreamSslConfig, 'secretRef' | 'sslFiles' | 'sds'>;

@@ -55,6 +55,7 @@ const key = (kind: Kind, name: string): ResourceKey => keyOf(kind, { name, names
 export const STATE: ControlPlaneState = {
   revision: 3,
   translationMs: 1,
+  replacedDefaultPorts: [],
   resources: new Map(RESOURCES.map((each) => [keyOf(each.kind, each.metadata), each])),
   rejected: new Map([
     [key('Upstream', 'broken'), { apiVersion: 'gw.vendor.io/v1', metadata: { name: 'broken' }, spec: 'static' }],

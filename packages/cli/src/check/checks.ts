@@ -4,7 +4,7 @@ import { deploymentProblems, listDeployments, podProblems, replicasOf } from '..
 import type { Connection } from '../gateway/connection.ts';
 import { syncProblems } from '../gateway/proxy-list.ts';
 import { hostProblems } from './upstream-health.ts';
-import { isListener, isReady, proxyProblems, type RunningComponent } from './components.ts';
+import { isListener, isReady, proxyCertificateProblems, proxyProblems, type RunningComponent } from './components.ts';
 
 /** The cluster of a gateway. */
 export interface CheckedCluster {
@@ -151,21 +151,27 @@ async function checkProxies(input: CheckInput, configured: readonly Finding[]): 
   const isReported = components.some((one) => one.kind === 'proxy' && !isReady(one));
   const found = [...configured, ...errors(await syncProblems(connection))];
   if (readOnly || isReported) return found;
-  const problems = cluster ? await clusterProxyProblems(cluster, note) : await proxyProblems(connection);
-  return [...found, ...errors(problems)];
+  if (cluster) return [...found, ...(await clusterProxyProblems(cluster, note))];
+  return [...found, ...(await findingsOf(connection))];
+}
+
+/** Returns what is wrong with a running proxy, and with the certificates of its flags. */
+async function findingsOf(connection: Connection): Promise<Finding[]> {
+  const [problems, warnings] = [await proxyProblems(connection), await proxyCertificateProblems(connection)];
+  return [...errors(problems), ...warnings.map((line) => ({ line: `${line}  [warning]`, isWarning: true }))];
 }
 
 /** Checks a proxy of each Deployment of proxies. */
 async function clusterProxyProblems(
   { client, namespace, connectionTo }: CheckedCluster,
   note: CheckInput['note'],
-): Promise<string[]> {
+): Promise<Finding[]> {
   const deployments = await listDeployments(client, namespace, 'app=gw,gateway-proxy-id');
-  const problems: string[] = [];
+  const problems: Finding[] = [];
   for (const deployment of deployments) {
     const { name } = deployment.metadata;
     if (replicasOf(deployment) === 0) note(`Warning: ${namespace}:${name} has zero replicas`);
-    else problems.push(...(await proxyProblems(connectionTo(name))));
+    else problems.push(...(await findingsOf(connectionTo(name))));
   }
   return problems;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ResourceRef } from '@edge-gateway/core';
+import { validityProblem, type ResourceRef } from '@edge-gateway/core';
 import type { Connection } from '../gateway/connection.ts';
 import { items, text } from '../resources/objects.ts';
 
@@ -61,6 +61,25 @@ export async function proxyProblems(connection: Connection): Promise<string[]> {
   } catch (error) {
     return [(error as Error).message];
   }
+}
+
+/** Returns the certificates of the running proxy's own flags that peers reject because of their dates, now or soon. */
+export async function proxyCertificateProblems(connection: Connection, now = Date.now()): Promise<string[]> {
+  // The proxy admin of an Envoy has the same page, without flags.
+  const page: unknown = await connection.proxy('/certs').then(JSON.parse, () => undefined);
+  const certificates = items(page, 'certificates').flatMap((one) => [
+    ...items(one, 'cert_chain'),
+    ...items(one, 'ca_cert'),
+  ]);
+  return certificates.flatMap((one) => {
+    const path = text(one, 'path');
+    const validFromDate = new Date(text(one, 'valid_from'));
+    const validToDate = new Date(text(one, 'expiration_time'));
+    const problem = path.startsWith('--') ? validityProblem({ validFromDate, validToDate }, now) : undefined;
+    return problem === undefined
+      ? []
+      : [`The proxy at ${connection.proxyAdmin.origin}: certificate of ${path} ${problem}`];
+  });
 }
 
 async function counters(connection: Connection): Promise<Map<string, number>> {

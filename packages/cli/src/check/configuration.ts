@@ -1,8 +1,7 @@
 import { groupByCause, type Problem } from '@edge-gateway/core';
 import { cliError } from '../error-codes.ts';
 import type { Connection } from '../gateway/connection.ts';
-import { readProblems, readSnapshot } from '../gateway/pages.ts';
-import type { Io } from '../io.ts';
+import { readProblemReport, readSnapshot } from '../gateway/pages.ts';
 import { count, problemLine, replacedPortsNote, shownProblems } from '../output/problem-lines.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { loadOffline } from '../resources/load.ts';
@@ -29,8 +28,8 @@ export interface NamespaceFlags {
 /** Reads the configuration of a directory, as a gateway would find it. Throws `ERR_CLI_NOT_FOUND` if it contains nothing to check. */
 export async function readDirectory(io: Terminal, directory: string, flags: NamespaceFlags): Promise<Configuration> {
   const state = await loadOffline(io, directory);
-  const { issues, statuses } = state;
-  const note = replacedPortsNote(state);
+  const { issues, statuses, replacedDefaultPorts } = state;
+  const note = replacedPortsNote(replacedDefaultPorts);
   if (note !== undefined) io.err(note);
   if (countResources(state) === 0 && !issues.some(({ severity }) => severity === 'error'))
     throw noResources([directory], state);
@@ -42,10 +41,13 @@ export async function readDirectory(io: Terminal, directory: string, flags: Name
 }
 
 /** Reads the configuration of a running gateway. */
-export async function readConfiguration(io: Io, from: Connection, flags: NamespaceFlags): Promise<Configuration> {
+export async function readConfiguration(io: Terminal, from: Connection, flags: NamespaceFlags): Promise<Configuration> {
   const { objects } = await readSnapshot(from, 'input');
+  const { problems, replacedDefaultPorts } = await readProblemReport(from);
+  const note = replacedPortsNote(replacedDefaultPorts, { isRunning: true });
+  if (note !== undefined) io.err(note);
   return {
-    issues: shownProblems(io, await readProblems(from)),
+    issues: shownProblems(io, problems),
     namespaces: namespacesOf(objects, flags),
     hasApis: objects.some(({ kind }) => kind === 'GraphQLApi'),
   };

@@ -48,7 +48,7 @@ export function addValidate(program: Command, io: Terminal): void {
     if (flags.output === 'json')
       io.out(JSON.stringify({ resources, errors, warnings, problems: problems.map(issueData) }, undefined, 2));
     else {
-      const note = replacedPortsNote(state);
+      const note = replacedPortsNote(state.replacedDefaultPorts);
       if (note !== undefined) io.err(note);
       for (const line of problemLines(problems, io.colors)) io.outWrapped(line);
       const paint = failed ? io.colors.red : io.colors.green;

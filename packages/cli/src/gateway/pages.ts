@@ -2,12 +2,27 @@ import type { Problem, Snapshot } from '@edge-gateway/core';
 import { dig, entries, items, text, toStatusObjects } from '../resources/objects.ts';
 import { badAnswer, type Connection, type SnapshotName } from './connection.ts';
 
-/** Reads every problem of the configuration. Each of these pages throws `ERR_CLI_BAD_ANSWER` if its shape is another. */
+/** The problems of the configuration that a gateway serves. */
+interface ProblemReport {
+  readonly problems: Problem[];
+  /** Ports of default gateways that Gateway resources close. */
+  readonly replacedDefaultPorts: readonly number[];
+}
+
+/** Reads every problem of the configuration. */
 export async function readProblems(connection: Connection): Promise<Problem[]> {
+  return (await readProblemReport(connection)).problems;
+}
+
+/** Reads every problem of the configuration. Each of these pages throws `ERR_CLI_BAD_ANSWER` if its shape is another. */
+export async function readProblemReport(connection: Connection): Promise<ProblemReport> {
   const page = { base: connection.server, flag: '--server', path: '/problems' } as const;
   const response = await connection.control(page.path);
   if (!Array.isArray(dig(response, 'problems'))) throw badAnswer(page);
-  return items(response, 'problems').map(readProblem);
+  return {
+    problems: items(response, 'problems').map(readProblem),
+    replacedDefaultPorts: items(response, 'replacedDefaultPorts').map(Number),
+  };
 }
 
 /** The path is text already: one step of it prints the same. */

@@ -1,4 +1,4 @@
-import { formatIssue, printable, replacedDefaultPorts, type ControlPlaneState, type Problem } from '@edge-gateway/core';
+import { formatIssue, printable, type ControlPlaneState, type Problem } from '@edge-gateway/core';
 import type { Io } from '../io.ts';
 import { shownOrigin } from '../resources/load.ts';
 import type { Colors } from './terminal.ts';
@@ -9,11 +9,11 @@ export function shownProblems(io: Io, problems: readonly Problem[]): Problem[] {
 }
 
 /** Returns a note about ports that Gateway resources close; `undefined` without any. */
-export function replacedPortsNote(state: Pick<ControlPlaneState, 'resources' | 'rejected'>): string | undefined {
-  const ports = replacedDefaultPorts(state);
+export function replacedPortsNote(ports: readonly number[], { isRunning = false } = {}): string | undefined {
   if (ports.length === 0) return undefined;
   const named = `${ports.length === 1 ? 'port' : 'ports'} ${ports.join(' and ')}`;
-  return `Note: Gateway resources replace the default gateways, so ${named} will not be open`;
+  const verb = isRunning ? (ports.length === 1 ? 'is' : 'are') : 'will';
+  return `Note: Gateway resources replace the default gateways, so ${named} ${verb} not ${isRunning ? 'open' : 'be open'}`;
 }
 
 /** A line per problem. */

@@ -294,6 +294,33 @@ describe('check', () => {
     expect((await check([], [], { '/stats': 'x.update_rejected: 1\n' })).code).to.equal(0);
   });
 
+  it('names the default ports that Gateway resources close', async () => {
+    const withPorts = (replacedDefaultPorts: readonly number[]) =>
+      check([], [], { '/problems': { total: 0, problems: [], replacedDefaultPorts } });
+    const note = 'Note: Gateway resources replace the default gateways, so';
+    expect(await withPorts([8080, 8443])).to.include({ code: 0, stderr: `${note} ports 8080 and 8443 are not open\n` });
+    expect(await withPorts([8443])).to.include({ code: 0, stderr: `${note} port 8443 is not open\n` });
+    expect((await withPorts([])).stderr).to.equal('');
+  });
+
+  it('reports certificates of flags that peers reject', async () => {
+    const dated = (path: string, from: number, to: number) => ({
+      path,
+      valid_from: new Date(Date.now() + from * 86_400_000).toISOString(),
+      expiration_time: new Date(Date.now() + to * 86_400_000).toISOString(),
+    });
+    const certificates = [
+      { cert_chain: [dated('--xds-tls-cert /a.crt', -9, -1)], ca_cert: [] },
+      { cert_chain: [], ca_cert: [dated('--xds-tls-ca /ca.crt', -9, 13)] },
+      { cert_chain: [dated('--xds-tls-cert /good.crt', -9, 99), dated('secret gw-system.shop', -9, -1)], ca_cert: [] },
+    ];
+    const { code, stderr } = await check([], [], { '/certs': { certificates } });
+    expect(code).to.equal(1);
+    expect(stderr).to.contain('2 warnings occurred:');
+    expect(stderr).to.match(/certificate of --xds-tls-cert \/a\.crt expired at .* {2}\[warning\]\n/);
+    expect(stderr).to.match(/certificate of --xds-tls-ca \/ca\.crt expires at .*, within 14 days {2}\[warning\]\n/);
+  });
+
   it('reports a gateway that does not list its problems', async () => {
     for (const page of [undefined, [], { total: 0 }]) {
       const { code, stderr } = await check([], [], { '/problems': page });

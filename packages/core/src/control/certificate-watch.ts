@@ -1,4 +1,3 @@
-import type { X509Certificate } from 'node:crypto';
 import { secretText, type Secrets, type SecretValue } from '../contract/snapshot.ts';
 import type { FieldPath } from '../resource/problem.ts';
 import { keyOf, type Resource, type ResourceKey } from '../resource/resource.ts';
@@ -7,11 +6,11 @@ import type { SslConfig, UpstreamSslConfig } from '../schema/listener/ssl-config
 import type { VirtualServiceSpec } from '../schema/kind/virtual-service.ts';
 import {
   coverageProblem,
+  datedCertificates,
+  datesProblems,
   holderOf,
-  longestValid,
   nextCertificateState,
-  validityProblem,
-  verifiedPart,
+  type DatedCertificate,
 } from '../security/certificate-validity.ts';
 import { parseCertificates } from '../security/certificates.ts';
 import { sdsSourceOf } from '../security/sds-target.ts';
@@ -123,33 +122,22 @@ export function createCertificateWatch({ now, secrets, onChange }: CertificateWa
   };
 }
 
-/** A certificate of a source whose dates count. */
-interface CheckedCertificate {
-  readonly certificate: X509Certificate;
-  readonly role: 'certificate' | 'intermediate certificate' | 'root CA';
-}
-
-const PARSED = new WeakMap<SecretValue, readonly CheckedCertificate[]>();
+const PARSED = new WeakMap<SecretValue, readonly DatedCertificate[]>();
 
 /** Returns the certificates of a TLS secret whose dates count; the one that is sent for names is first. */
-function partsOf(secret: SecretValue | undefined): readonly CheckedCertificate[] {
+function partsOf(secret: SecretValue | undefined): readonly DatedCertificate[] {
   if (!secret) return [];
   const known = PARSED.get(secret);
   if (known) return known;
-  const [leaf, ...others] = verifiedPart(parseCertificates(secretText(secret, 'tls.crt') ?? '') ?? []);
-  const root = longestValid(parseCertificates(secretText(secret, 'ca.crt') ?? '') ?? []);
-  const parts: readonly CheckedCertificate[] = [
-    ...(leaf ? [{ certificate: leaf, role: 'certificate' as const }] : []),
-    ...others.map((certificate) => ({ certificate, role: 'intermediate certificate' as const })),
-    ...(root ? [{ certificate: root, role: 'root CA' as const }] : []),
-  ];
+  const read = (name: string) => parseCertificates(secretText(secret, name) ?? '') ?? [];
+  const parts = datedCertificates({ chain: read('tls.crt'), ca: read('ca.crt') });
   PARSED.set(secret, parts);
   return parts;
 }
 
 function problemsOf(
   { at, source, names }: CertificateUse,
-  parts: readonly CheckedCertificate[],
+  parts: readonly DatedCertificate[],
   now: number,
 ): ObservedProblem[] {
   const path = [...at, ...Object.keys(source)];
@@ -160,11 +148,9 @@ function problemsOf(
     path,
     message: text,
   });
-  const dates = parts.flatMap(({ certificate, role }) => {
-    const problem = validityProblem(certificate, now);
-    if (problem === undefined) return [];
-    const message = `${from}: ${role} ${holderOf(certificate)} ${problem}`;
-    return [{ ...warning(message), cause: message }];
+  const dates = datesProblems(parts, now).map((problem) => {
+    const message = `${from}: ${problem}`;
+    return { ...warning(message), cause: message };
   });
   const leaf = parts.find(({ role }) => role === 'certificate')?.certificate;
   const coverage = leaf && coverageProblem(leaf, names);

@@ -2,8 +2,6 @@ import type { ControlPlaneState } from './state.ts';
 import { differingKeys } from '../layered-map.ts';
 import type { Logger } from '../observe/logger.ts';
 import { SECONDS_BUCKETS, type Metrics, type StatName } from '../observe/metrics.ts';
-import type { DefaultGateways } from '../translate/listener/gateways.ts';
-import { replacedDefaultPorts } from './default-ports.ts';
 import { formatIssue, groupByCause, type Problem } from '../resource/problem.ts';
 
 /** Reports the result of each change to the log and the metrics. */
@@ -20,7 +18,7 @@ function stat(path: string): StatName {
   return { path, metric: path.replaceAll(/[^a-z]/g, '_') };
 }
 
-export function reportChanges(log: Logger, metrics: Metrics, defaultGateways?: DefaultGateways): ChangeReport {
+export function reportChanges(log: Logger, metrics: Metrics): ChangeReport {
   const valid = metrics.gauge(stat('validation.gateway.vendor.io/valid_config'));
   const resources = metrics.gauge(stat('api.gw.vendor.io/translator/resources'));
   const accepted = metrics.counter(stat('validation.gateway.vendor.io/resources_accepted'));
@@ -57,7 +55,7 @@ export function reportChanges(log: Logger, metrics: Metrics, defaultGateways?: D
         log[severity]({ revision, ...(places > 1 && { places }) }, message);
       }
       logged = new Set(texts.keys());
-      const ports = replacedDefaultPorts(state, defaultGateways);
+      const { replacedDefaultPorts: ports } = state;
       if (ports.length > 0 && replaced.length === 0) {
         if (isFirst) log.info({ ports }, 'Gateway resources replace the default gateways, whose ports are not opened');
         else log.warn({ ports }, 'the first Gateway resource replaces the default gateways, whose ports close');

@@ -1,4 +1,5 @@
 import { createCertificateWatch } from './certificate-watch.ts';
+import { replacedDefaultPorts } from './default-ports.ts';
 import type { AcceptedFile } from './accepted/accepted-file.ts';
 import { createHistory, mayServeEarlier } from './accepted/history.ts';
 import { reportChanges } from './change-report.ts';
@@ -120,7 +121,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { source, defaultGateways, log = libraryLoggers, metrics = createMetrics(), checks } = options;
   const { files = [], certificateFiles: readsCertificates = true, directories, services } = options;
   const { accepted, now = Date.now } = options;
-  const report = reportChanges(log.get('config'), metrics, defaultGateways);
+  const report = reportChanges(log.get('config'), metrics);
   const configStatus = createConfigStatusMetrics(metrics);
   const listeners = new Set<(state: ControlPlaneState) => void>();
   /** So that restoring accepted versions does not validate documents again. */
@@ -251,7 +252,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     } catch (error) {
       report.failed(error);
       if (state) return;
-      state = toState(store, resources, { translation: undefined, translationMs: 0, lacksServices });
+      state = toState(store, resources, { translation: undefined, translationMs: 0, lacksServices, defaultGateways });
     }
     for (const listener of listeners) publish(listener, state);
     // After the data plane of this process has applied the state, which can take seconds at the start.
@@ -268,7 +269,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       translate({ stored, services: known, kinds: source.kinds, defaultGateways }, translation?.memo),
     );
     translation = result;
-    return toState(store, resources, { translation, translationMs: milliseconds, lacksServices });
+    return toState(store, resources, { translation, translationMs: milliseconds, lacksServices, defaultGateways });
   }
 
   /**
@@ -459,28 +460,31 @@ interface TranslatedState {
   readonly translation: Translation | undefined;
   readonly translationMs: number;
   readonly lacksServices: boolean;
+  readonly defaultGateways: DefaultGateways | undefined;
 }
 
 function toState(
   store: Store,
   resources: ReadonlyMap<ResourceKey, Resource>,
-  { translation, translationMs, lacksServices }: TranslatedState,
+  { translation, translationMs, lacksServices, defaultGateways }: TranslatedState,
 ): ControlPlaneState {
   const { revision, stored } = store.state;
   const { proxies = [], snapshots = new Map(), statuses = new Map(), problems = [], memo } = translation ?? {};
   const issues = issuesOf(store, problems);
+  const rejected = rejectedDocuments(store);
   const unserved: ControlPlaneState['unservedListeners'] = memo ? unservedListeners(memo) : new Map();
   const served = {
     translationMs,
     proxies,
     snapshots,
     unservedListeners: unserved,
+    replacedDefaultPorts: replacedDefaultPorts({ resources, rejected }, defaultGateways),
     secrets: secretsOf(stored),
     authConfigs: memo?.authConfigs ?? new Map(),
     settings: memo?.settings.served ?? DEFAULT_SNAPSHOT_SETTINGS,
     ...(lacksServices && { lacksServices }),
   };
-  return Object.freeze({ revision, resources, rejected: rejectedDocuments(store), issues, statuses, ...served });
+  return Object.freeze({ revision, resources, rejected, issues, statuses, ...served });
 }
 
 const NO_KEYS: ReadonlySet<ResourceKey> = new Set();

@@ -6,9 +6,6 @@ import type { ControlPlaneState } from './state.ts';
 /**
  * Returns the ports of the default gateways that are not opened because there are Gateway resources, which replace both; those of the Gateway API
  * do not. Empty without Gateway resources, and for ports that they use themselves.
- *
- * @example
- * replacedDefaultPorts(state); // [8080, 8443]
  */
 export function replacedDefaultPorts(
   { resources, rejected }: Pick<ControlPlaneState, 'resources' | 'rejected'>,

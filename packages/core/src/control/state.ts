@@ -25,6 +25,8 @@ export interface ControlPlaneState {
   readonly snapshots: ReadonlyMap<string, Snapshot>;
   /** Required listeners that no snapshot contains, by proxy name. */
   readonly unservedListeners: ReadonlyMap<string, readonly UnservedListener[]>;
+  /** Ports of default gateways that are not opened because there are Gateway resources. */
+  readonly replacedDefaultPorts: readonly number[];
   readonly secrets: Secrets;
   /** All AuthConfigs, also those that no route refers to. Unchanged ones are the same objects as before. */
   readonly authConfigs: ReadonlyMap<ResourceKey, KnownAuthConfig>;

@@ -12,7 +12,10 @@ const MAX_NAMES = 5;
 export type CertificateState = 'valid' | 'expiring' | 'expired' | 'not yet valid';
 
 /** Returns the state of a certificate at a time, in milliseconds since the epoch. */
-export function certificateState({ validFromDate, validToDate }: X509Certificate, now: number): CertificateState {
+export function certificateState(
+  { validFromDate, validToDate }: Pick<X509Certificate, 'validFromDate' | 'validToDate'>,
+  now: number,
+): CertificateState {
   const end = validToDate.getTime();
   if (now >= end) return 'expired';
   if (now < validFromDate.getTime()) return 'not yet valid';
@@ -30,22 +33,57 @@ export function nextCertificateState({ validFromDate, validToDate }: X509Certifi
  * Returns the certificates of a chain that peers verify: the first one, and those between it and its root. A root in a chain is not used, even
  * if it has expired.
  */
-export function verifiedPart([leaf, ...others]: readonly X509Certificate[]): readonly X509Certificate[] {
+function verifiedPart([leaf, ...others]: readonly X509Certificate[]): readonly X509Certificate[] {
   return leaf ? [leaf, ...others.filter(({ issuer, subject }) => issuer !== subject)] : [];
 }
 
 /** Returns the root that expires last: while roots are replaced, expired ones are beside it. `undefined` without roots. */
-export function longestValid(roots: readonly X509Certificate[]): X509Certificate | undefined {
+function longestValid(roots: readonly X509Certificate[]): X509Certificate | undefined {
   return roots.toSorted((a, b) => b.validToDate.getTime() - a.validToDate.getTime())[0];
 }
 
 /** Returns what is wrong with the dates of a certificate, as the end of a sentence; `undefined` if it is valid. The text is the same until its state changes. */
-export function validityProblem(certificate: X509Certificate, now: number): string | undefined {
+export function validityProblem(
+  certificate: Pick<X509Certificate, 'validFromDate' | 'validToDate'>,
+  now: number,
+): string | undefined {
   const state = certificateState(certificate, now);
   if (state === 'valid') return undefined;
   if (state === 'expired') return `expired at ${timeText(certificate.validToDate)}`;
   if (state === 'not yet valid') return `is not valid before ${timeText(certificate.validFromDate)}`;
   return `expires at ${timeText(certificate.validToDate)}, within ${EXPIRY_NOTICE_DAYS} days`;
+}
+
+/** Certificates of one secret or file. */
+export interface CertificateParts {
+  /** The one that is sent for names is first. */
+  readonly chain: readonly X509Certificate[];
+  readonly ca: readonly X509Certificate[];
+}
+
+/** A certificate whose dates count. */
+export interface DatedCertificate {
+  readonly certificate: X509Certificate;
+  readonly role: 'certificate' | 'intermediate certificate' | 'root CA';
+}
+
+/** Returns the certificates whose dates count: a chain as peers verify it, and the root that expires last. */
+export function datedCertificates({ chain, ca }: CertificateParts): readonly DatedCertificate[] {
+  const [leaf, ...others] = verifiedPart(chain);
+  const root = longestValid(ca);
+  return [
+    ...(leaf ? [{ certificate: leaf, role: 'certificate' as const }] : []),
+    ...others.map((certificate) => ({ certificate, role: 'intermediate certificate' as const })),
+    ...(root ? [{ certificate: root, role: 'root CA' as const }] : []),
+  ];
+}
+
+/** Returns a sentence for each certificate that peers reject because of its dates, now or soon. */
+export function datesProblems(dated: readonly DatedCertificate[], now: number): string[] {
+  return dated.flatMap(({ certificate, role }) => {
+    const problem = validityProblem(certificate, now);
+    return problem === undefined ? [] : [`${role} ${holderOf(certificate)} ${problem}`];
+  });
 }
 
 /** Returns the names that a certificate does not cover as the end of a sentence; `undefined` if it covers all of them. */

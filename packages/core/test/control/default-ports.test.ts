@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { createControlPlane } from '../../src/control/control-plane.ts';
-import { replacedDefaultPorts } from '../../src/control/default-ports.ts';
 import { createLoggers } from '../../src/observe/logger.ts';
 import { memorySource } from '../../src/source/memory.ts';
 
@@ -46,17 +45,17 @@ describe('the ports of default gateways', () => {
   it('are not named if Gateway resources open both', async () => {
     const { controlPlane, logged } = await start({ a: gateway(81), b: gateway(8443) });
     expect(logged()).to.deep.equal([]);
-    expect(replacedDefaultPorts(controlPlane.state!)).to.deep.equal([8080]);
+    expect(controlPlane.state!.replacedDefaultPorts).to.deep.equal([]);
     await controlPlane.close();
   });
 
   it('stay closed by a rejected Gateway, and open with Gateways of the Gateway API', async () => {
     const { controlPlane } = await start({ a: INVALID });
-    expect(replacedDefaultPorts(controlPlane.state!)).to.deep.equal([8080, 8443]);
+    expect(controlPlane.state!.replacedDefaultPorts).to.deep.equal([81, 8443]);
     await controlPlane.close();
     const generated = gateway(9000).replace('name: own9000', 'name: own, labels: { created_by: gw-kube-gateway-api }');
     const other = await start({ a: generated });
-    expect(replacedDefaultPorts(other.controlPlane.state!)).to.deep.equal([]);
+    expect(other.controlPlane.state!.replacedDefaultPorts).to.deep.equal([]);
     await other.controlPlane.close();
   });
 });

@@ -70,7 +70,8 @@ export function certificateStates(sources: StatusSources): readonly CertificateS
 
 function certificateRows(sources: StatusSources): CertificateRow[] {
   const now = sources.now();
-  const rows = certificatesOf(sources.snapshots(), sources.secrets()).flatMap(({ path, chain, ca, users }) => {
+  const used = [...certificatesOf(sources.snapshots(), sources.secrets()), ...(sources.ownCertificates?.() ?? [])];
+  const rows = used.flatMap(({ path, chain, ca, users }) => {
     const rowOf = (certificate: X509Certificate, role: string): CertificateRow => {
       return { certificate, state: certificateState(certificate, now), role, path, users };
     };

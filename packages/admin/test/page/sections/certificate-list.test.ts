@@ -1,3 +1,5 @@
+import { X509Certificate } from 'node:crypto';
+import { issueCertificate } from '@edge-gateway/kubernetes';
 import { expect } from 'chai';
 import { CERTIFICATE, PRIVATE_KEY } from '../../certificate.ts';
 import { createContext } from '@edge-gateway/core';
@@ -50,6 +52,41 @@ describe('certificates page', () => {
     expect(await pageAt(NOW, `${PATH}?state=expired`)).to.contain('No certificate matches.');
     expect(await pageAt(NOW, `${PATH}?q=other.example`)).to.contain('No certificate matches.');
     expect(await pageAt(NOW, `${PATH}?q=SHOP-TLS&state=valid`)).to.contain('CN=shop.example');
+  });
+
+  it('lists the certificates of flags, and their problems among those of the configuration', async () => {
+    const used = (pem: string) => [
+      {
+        path: '--xds-tls-cert /certs/tls.crt',
+        chain: [new X509Certificate(pem)],
+        ca: [],
+        users: [{ kind: 'process' as const, name: 'this process', serverNames: [] }],
+      },
+    ];
+    const day = 86_400_000;
+    const at = (from: number, to: number) =>
+      issueCertificate(['gw.example'], { from: new Date(Date.now() + from * day), to: new Date(Date.now() + to * day) })
+        .certificate;
+    for (const [pem, text] of [
+      [at(-3, -1), 'expired at '],
+      [at(-3, 13), 'within 14 days'],
+      [at(1, 99), 'is not valid before '],
+      [at(-3, 99), undefined],
+    ] as const) {
+      const admin = await controlAdmin({ certificates: () => used(pem) });
+      const [page, problems] = [await admin.request(PATH), await admin.request('/problems')];
+      await admin.close();
+      expect(page.text).to.contain('<code>--xds-tls-cert /certs/tls.crt</code>').and.contain('this process');
+      const found = JSON.parse(problems.text).problems.filter(({ code }: { code: string }) => code === 'CERTIFICATE');
+      expect(found).to.have.length(text === undefined ? 0 : 1);
+      if (text === undefined) continue;
+      expect(found[0]).to.include({ severity: 'warning', file: '--xds-tls-cert /certs/tls.crt' });
+      expect(found[0].message).to.contain(text);
+    }
+    const proxy = await proxyAdmin({ certificates: () => used(CERTIFICATE) });
+    const { text } = await proxy.request('/certs');
+    await proxy.close();
+    expect(JSON.parse(text).certificates.at(-1).cert_chain[0].path).to.equal('--xds-tls-cert /certs/tls.crt');
   });
 
   it('links the problems of certificates whose dates are valid', async () => {
