@@ -5,6 +5,8 @@ import { expect } from 'chai';
 import { toStruct } from '@edge-gateway/core/grpc';
 import { createContext } from '@edge-gateway/core';
 import { startAuthServers, type AuthServers } from '../../../test/envoy/auth/auth-servers.ts';
+import { startPausableProxy } from '../../../test/parts/pausable-proxy.ts';
+import { until } from '../../../test/parts/until.ts';
 import { protect, upstream, type Protected } from './protection.ts';
 
 const settings = (spec: string): string => `
@@ -221,6 +223,23 @@ spec:
       gateway = undefined;
       for (const socket of sockets) socket.destroy();
       silent.close();
+    }
+  });
+
+  it('are called over a new connection after one that went silent, on which calls time out', async () => {
+    const proxy = await startPausableProxy(servers.grpcPort);
+    try {
+      const { ask } = await open(
+        upstream(proxy.port, 'silent'),
+        settings('extauth: { extauthzServerRef: { name: silent }, requestTimeout: 500ms }'),
+        host('extauth: { customAuth: {} }'),
+      );
+      await until(async () => (await ask('/')).status === 200);
+      proxy.silence();
+      expect((await ask('/')).status).to.equal(403);
+      await until(async () => (await ask('/')).status === 200);
+    } finally {
+      proxy.close();
     }
   });
 

@@ -3,6 +3,7 @@ import type { Endpoint, Secrets, SnapshotUpstream } from '../contract/snapshot.t
 import { DEFAULTS } from '../schema/defaults.ts';
 import { parseDuration } from '../syntax/duration.ts';
 import { createRoundRobin } from '../upstream/round-robin.ts';
+import { channelOptions, createGrpcClient, type GrpcChannelSettings, type GrpcClient } from './client.ts';
 import { grpcSecurity, type GrpcSecurity } from './credentials.ts';
 import { grpcLibrary } from './library.ts';
 
@@ -10,8 +11,6 @@ const REREAD_MS = 1000;
 /** Maximum delay before a server that recovered is noticed, in milliseconds. */
 const MAX_RECONNECT_MS = 1000;
 const FIRST_RECONNECT_MS = 100;
-/** Maximum time for the response to a ping, in milliseconds. */
-const MAX_PING_MS = 20_000;
 /** Default timeout for connecting, including TLS, in milliseconds. */
 const DEFAULT_CONNECT_MS = parseDuration(DEFAULTS.connectTimeout);
 
@@ -32,7 +31,10 @@ export interface GrpcClientOptions {
   readonly authority?: string;
   /** Picks the endpoint of each call. Default: weighted round robin over the declared endpoints. */
   readonly pick?: () => Endpoint | undefined;
-  /** Idle time of a connection after which the server must respond to a ping, in milliseconds. Default: none is sent. */
+  /**
+   * Idle time of a connection with calls after which the server must respond to a ping, in milliseconds. `connectionKeepalive` of the upstream
+   * replaces it. Default 330,000.
+   */
   readonly keepaliveMs?: number;
   /** Creates the error of a missing upstream or endpoint. Default: an `Error`. */
   readonly failure?: (reason: string) => Error;
@@ -51,7 +53,7 @@ export function createGrpcClients(
   { secrets, maxBytes, authority, pick, keepaliveMs, failure = (reason) => new Error(reason) }: GrpcClientOptions,
 ) {
   let prepared: Prepared | undefined;
-  const clients = new Map<string, Client>();
+  const clients = new Map<string, GrpcClient>();
 
   /** Calls in progress finish before their connections close. */
   function close(): void {
@@ -96,22 +98,18 @@ export function createGrpcClients(
     const { address, credentials, serverName, connectMs } = next();
     const place = `${address} ${serverName ?? ''}`;
     const known = clients.get(place);
-    if (known) return { client: known, connectMs };
-    const made = new (grpcLibrary().Client)(address, credentials, {
-      'grpc.max_receive_message_length': maxBytes,
-      'grpc.enable_retries': 0,
-      'grpc.use_local_subchannel_pool': 1,
+    if (known) return { client: known.current(), connectMs };
+    const options = {
+      ...channelOptions({ maxBytes, keepaliveMs, ...keepaliveOf(prepared!.upstream) }),
       'grpc.initial_reconnect_backoff_ms': FIRST_RECONNECT_MS,
       'grpc.max_reconnect_backoff_ms': MAX_RECONNECT_MS,
       ...(authority && { 'grpc.default_authority': authority }),
-      ...(keepaliveMs && {
-        'grpc.keepalive_time_ms': keepaliveMs,
-        'grpc.keepalive_timeout_ms': Math.min(keepaliveMs, MAX_PING_MS),
-      }),
       ...(serverName && { 'grpc.ssl_target_name_override': serverName }),
-    });
+    };
+    const { Client } = grpcLibrary();
+    const made = createGrpcClient((watch) => new Client(address, credentials, { ...options, ...watch }));
     clients.set(place, made);
-    return { client: made, connectMs };
+    return { client: made.current(), connectMs };
   }
 
   let connecting: Promise<boolean> | undefined;
@@ -135,6 +133,16 @@ export function createGrpcClients(
   }
 
   return { next, client, connect, close };
+}
+
+/** Returns the pings that an upstream configures. */
+function keepaliveOf({ spec }: SnapshotUpstream): Pick<GrpcChannelSettings, 'keepaliveMs' | 'keepaliveTimeoutMs'> {
+  const { interval, timeout } = spec.connectionKeepalive ?? {};
+  if (!interval) return {};
+  return {
+    keepaliveMs: parseDuration(interval),
+    keepaliveTimeoutMs: parseDuration(timeout ?? DEFAULTS.http2PingTimeout),
+  };
 }
 
 /** Connects a client, and returns whether its first attempt succeeds before the deadline. */

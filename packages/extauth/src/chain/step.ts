@@ -58,7 +58,7 @@ async function within(timeoutMs: number, request: AuthRequest, method: AuthMetho
   try {
     return await Promise.race([method.authorize({ ...request, signal }), late]);
   } catch (error) {
-    over.abort();
+    over.abort(error === TOO_SLOW ? new DOMException('the step took too long', 'TimeoutError') : undefined);
     throw error;
   } finally {
     clearTimeout(timer);

@@ -8,6 +8,7 @@ import {
   type AuthRequest,
   wait,
 } from '@edge-gateway/core';
+import { channelOptions, createGrpcClient } from '@edge-gateway/core/grpc';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { configError } from '../error-codes.ts';
 import { delayMs } from '../settings.ts';
@@ -16,6 +17,7 @@ import { checkRequestOf } from '../grpc/check-request.ts';
 import { decisionOf } from '../grpc/check-response.ts';
 import { isRefusal } from '../grpc/refusals.ts';
 import { authorization, type CheckResponse } from '../grpc/protocol.ts';
+import { MAX_ANSWER_BYTES } from '../server/ask.ts';
 import { serverTls } from '../server/tls.ts';
 
 const DEFAULT_TIMEOUT_MS = parseDuration(DEFAULTS.passThroughTimeout);
@@ -52,26 +54,29 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
     if (!ADDRESS.test(address)) throw configError(`${id}: passThroughAuth.grpc.address must be host:port`);
     const timeoutMs = delayMs(grpc.connectionTimeout) ?? DEFAULT_TIMEOUT_MS;
     const { connectivityState, credentials } = loadGrpc();
-    const client: Client = new (authorization())(
-      address,
-      grpc.tlsConfig
-        ? credentials.createFromSecureContext(serverTls({ config: grpc.tlsConfig, id, context }))
-        : credentials.createInsecure(),
-    );
+    const security = grpc.tlsConfig
+      ? credentials.createFromSecureContext(serverTls({ config: grpc.tlsConfig, id, context }))
+      : credentials.createInsecure();
+    const options = channelOptions({ maxBytes: MAX_ANSWER_BYTES });
+    const server = createGrpcClient((watch) => new (authorization())(address, security, { ...options, ...watch }));
     const log = context.log.get('ext_authz');
     const bypassed = context.metrics.counter(BYPASSED);
     let wasConnected = false;
 
-    function once(request: AuthRequest, question: object, deadline: number): Promise<CheckResponse> {
+    function once(
+      client: Client,
+      { signal }: AuthRequest,
+      { question, deadline }: { readonly question: object; readonly deadline: number },
+    ): Promise<CheckResponse> {
       return new Promise((resolve, reject) => {
         const check = (client as unknown as { readonly Check: Check }).Check.bind(client);
         const call = check(question, { deadline }, (error, answer) => {
-          request.signal?.removeEventListener('abort', cancel);
+          signal?.removeEventListener('abort', cancel);
           if (error) reject(error);
           else resolve(answer!);
         });
         const cancel = (): void => call.cancel();
-        request.signal?.addEventListener('abort', cancel, { once: true });
+        signal?.addEventListener('abort', cancel, { once: true });
       });
     }
 
@@ -83,8 +88,9 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
         time: context.now(),
       });
       for (let retry = 0; ; retry++) {
+        const client = server.current();
         try {
-          const answer = await once(request, question, deadline);
+          const answer = await once(client, request, { question, deadline });
           wasConnected = true;
           return answer;
         } catch (error) {
@@ -115,7 +121,7 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
         }
         return withState(decisionOf(answer, request));
       },
-      close: () => client.close(),
+      close: () => server.close(),
     };
   },
 };

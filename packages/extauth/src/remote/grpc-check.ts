@@ -1,6 +1,6 @@
 import type { ServiceError } from '@grpc/grpc-js';
 import type { AuthRequest } from '@edge-gateway/core';
-import type { GrpcClients } from '@edge-gateway/core/grpc';
+import { expireCall, type GrpcClients } from '@edge-gateway/core/grpc';
 import { UnusableAnswer } from '../chain/failure.ts';
 import { isRefusal } from '../grpc/refusals.ts';
 import { authorization, type CheckRequest, type CheckResponse } from '../grpc/protocol.ts';
@@ -12,7 +12,7 @@ import { authorization, type CheckRequest, type CheckResponse } from '../grpc/pr
 export function checkByGrpc(
   clients: GrpcClients,
   { attributes }: CheckRequest,
-  { signal }: Pick<AuthRequest, 'signal'>,
+  { signal, timeoutMs }: Pick<AuthRequest, 'signal'> & { readonly timeoutMs: number },
 ): Promise<CheckResponse> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason as Error);
@@ -24,10 +24,19 @@ export function checkByGrpc(
       else if (signal?.aborted) reject(signal.reason as Error);
       else reject(isRefusal(error) ? rejected(error) : error);
     };
-    const call = client.makeUnaryRequest(path, requestSerialize, responseDeserialize, { attributes }, done as never);
-    const cancel = (): void => call.cancel();
+    const options = { deadline: Date.now() + timeoutMs + DEADLINE_MARGIN_MS };
+    const request = { attributes };
+    const call = client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, options, done as never);
+    const cancel = (): void => (isTimeout(signal?.reason) ? expireCall(call) : call.cancel());
     signal?.addEventListener('abort', cancel, { once: true });
   });
+}
+
+/** The step that calls the server ends first. */
+const DEADLINE_MARGIN_MS = 1000;
+
+function isTimeout(reason: unknown): boolean {
+  return reason instanceof DOMException && reason.name === 'TimeoutError';
 }
 
 /** The content of the request may be the cause, so the server did not fail. */

@@ -57,7 +57,9 @@ export function createServerCheck({ place, settings, context, clients, extension
       metadata: verifiedTokens(request),
       time: now(),
     });
-    return decisionOf(await checkByGrpc(held!.clients, question, request), request, changesByAppend);
+    const { signal } = request;
+    const response = await checkByGrpc(held!.clients, question, { signal, timeoutMs });
+    return decisionOf(response, request, changesByAppend);
   }
 
   const method = {

@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { authorization } from '../../src/grpc/protocol.ts';
 import { fromStruct, toStruct } from '@edge-gateway/core/grpc';
+import { startPausableProxy } from '../../../../test/parts/pausable-proxy.ts';
+import { until } from '../../../../test/parts/until.ts';
 import { guarded, only, stopAll } from '../harness.ts';
 
 type Reply = (error: { code: number } | null, answer?: object) => void;
@@ -145,6 +147,20 @@ describe('passThroughAuth.grpc', () => {
     const retryPolicy = { numRetries: 1000, retryBackOff: { baseInterval: '600s' } };
     const grpc = { connectionTimeout: '3000s', retryPolicy };
     expect((await (await own('127.0.0.1:1', grpc)).ask()).status).to.equal(403);
+  });
+
+  it('uses a new connection after one to a silent server: calls time out until then', async () => {
+    const address = await authServer((_call, reply) => reply(null, { status: { code: 0 } }));
+    const proxy = await startPausableProxy(Number(address.split(':')[1]));
+    try {
+      const { ask } = await own(`127.0.0.1:${proxy.port}`, { connectionTimeout: '500ms' });
+      await until(async () => (await ask()).status === 200);
+      proxy.silence();
+      expect((await ask()).status).to.equal(403);
+      await until(async () => (await ask()).status === 200);
+    } finally {
+      proxy.close();
+    }
   });
 
   it('uses TLS if configured, and rejects untrusted servers', async () => {

@@ -1,4 +1,5 @@
 import { startTimer } from '@edge-gateway/core';
+import { expireCall } from '@edge-gateway/core/grpc';
 import type { ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
 import type { ImmediateResponse, Part, ProcessingRequest, ProcessingResponse } from './messages.ts';
 
@@ -119,9 +120,8 @@ export class ProcessingCall {
   }
 
   #expire(): void {
-    this.#fail(
-      new ProcessingFailure('the server did not respond in time', 'ext_proc_error_per-message_timeout_exceeded', true),
-    );
+    const details = 'ext_proc_error_per-message_timeout_exceeded';
+    this.#fail(new ProcessingFailure('the server did not respond in time', details, true), expireCall);
   }
 
   #endedByServer(): void {
@@ -131,11 +131,11 @@ export class ProcessingCall {
     this.#stream.end();
   }
 
-  #fail(failure: ProcessingFailure): void {
+  #fail(failure: ProcessingFailure, end = (stream: ProcessorStream): void => stream.cancel()): void {
     if (this.ended) return;
     this.ended = 'failed';
     this.#settle((waiter) => waiter.reject(failure));
-    this.#stream.cancel();
+    end(this.#stream);
   }
 
   #settle(settle: (waiter: Waiter) => void): void {

@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingMessage, type RequestListener } fr
 import { expect } from 'chai';
 import { DEFAULT_SNAPSHOT_SETTINGS, type SnapshotSettings } from '@edge-gateway/core';
 import type { ExtProc } from '@edge-gateway/core/schema';
+import { startPausableProxy } from '../../../../test/parts/pausable-proxy.ts';
 import { until } from '../../../../test/parts/until.ts';
 import { served, type Served, type ServedParts } from '../served.ts';
 import { directOf, echo, endpointOf, start, upstreamOf } from '../snapshots.ts';
@@ -66,6 +67,21 @@ describe('extProc', () => {
     expect(seen.headers).include({ 'x-added': 'yes', 'x-kept': '2' });
     expect(seen.headers).not.have.property('x-gone');
     expect(processor.seen).deep.equal(['requestHeaders /path?query', 'responseHeaders 200']);
+  });
+
+  it('is called over a new connection after one that went silent, on which messages time out', async () => {
+    const hidden = await startProcessor(unchanged);
+    const proxy = await startPausableProxy(hidden.port);
+    try {
+      await processing(unchanged, { block: { messageTimeout: '500ms' }, port: proxy.port });
+      await until(async () => (await gateway.ask('/')).status === 200);
+      proxy.silence();
+      expect((await gateway.ask('/')).status).equal(504);
+      await until(async () => (await gateway.ask('/')).status === 200);
+    } finally {
+      proxy.close();
+      hidden.stop();
+    }
   });
 
   it('skips heads, and sends only the headers of the rules', async () => {

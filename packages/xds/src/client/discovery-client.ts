@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Client, credentials, type ChannelCredentials, type ClientDuplexStream } from '@grpc/grpc-js';
 import { backoffMs, type Loggers, type Metrics, type ProxyRejection, startTimer } from '@edge-gateway/core';
-import { toStruct } from '@edge-gateway/core/grpc';
+import { channelOptions, toStruct } from '@edge-gateway/core/grpc';
 import { AggregatedDiscovery, type DeltaRequest, type DeltaResponse, type NodeMessage } from '../protocol/discovery.ts';
 import { errorDetailOf } from '../protocol/rejection.ts';
 import { applyReceived, type Applied, type ApplyState } from '../resources/apply-received.ts';
@@ -120,7 +120,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
   function connect(): void {
     const server = servers[turn % servers.length]!;
     const address = formatAddress(server);
-    const own = new Client(address, channelCredentials(options.tls?.()), channelOptions(options.tls?.(), keepaliveMs));
+    const own = new Client(address, channelCredentials(options.tls?.()), optionsOf(options.tls?.(), keepaliveMs));
     const opened: Stream = own.makeBidiStreamRequest(path, requestSerialize, responseDeserialize);
     [client, stream] = [own, opened];
     let pending: PendingResponse[] = [];
@@ -319,15 +319,12 @@ function channelCredentials(tls: ClientTls | undefined): ChannelCredentials {
   return credentials.createSsl(bytes(tls.ca), bytes(tls.key), bytes(tls.certificate));
 }
 
-function channelOptions(tls: ClientTls | undefined, keepaliveMs: number) {
+function optionsOf(tls: ClientTls | undefined, keepaliveMs: number) {
+  const keepaliveTimeoutMs = Math.min(KEEPALIVE_TIMEOUT_MS, keepaliveMs);
   return {
-    'grpc.max_receive_message_length': MAX_RESPONSE_BYTES,
-    'grpc.keepalive_time_ms': keepaliveMs,
-    'grpc.keepalive_timeout_ms': Math.min(KEEPALIVE_TIMEOUT_MS, keepaliveMs),
-    'grpc.keepalive_permit_without_calls': 1,
     // A reconnect creates a new channel with the current certificates.
-    'grpc.use_local_subchannel_pool': 1,
-    'grpc.enable_retries': 0,
+    ...channelOptions({ maxBytes: MAX_RESPONSE_BYTES, keepaliveMs, keepaliveTimeoutMs }),
+    'grpc.keepalive_permit_without_calls': 1,
     'grpc.service_config_disable_resolution': 1,
     ...(tls?.serverName !== undefined && { 'grpc.ssl_target_name_override': tls.serverName }),
   };

@@ -9,6 +9,7 @@ import {
   type FileDescriptorProto,
 } from '@bufbuild/protobuf/wkt';
 import { Client, type ChannelCredentials, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
+import { channelOptions } from '@edge-gateway/core/grpc';
 import { filesInImportOrder } from '@edge-gateway/core/descriptors';
 
 export interface Reflected {
@@ -85,7 +86,7 @@ export class TooMuchReflected extends Error {}
  */
 export async function reflect(address: string, options: ReflectOptions): Promise<Reflected> {
   const override = options.serverName && { 'grpc.ssl_target_name_override': options.serverName };
-  const client = new Client(address, options.credentials, { ...override, 'grpc.enable_retries': 0 });
+  const client = new Client(address, options.credentials, { ...channelOptions({ maxBytes: MAX_BYTES }), ...override });
   const deadline = Date.now() + options.timeoutMs;
   try {
     for (const protocol of PROTOCOLS) {
