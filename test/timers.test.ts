@@ -14,12 +14,16 @@ const WAIT_IMPORT = /import \{ setTimeout as (\w+) \} from 'node:timers\/promise
 /** A literal, a constant, a product of them, or a choice between two. */
 const CONSTANT = /^(?:[\w.]+ \? )?[A-Z\d][A-Z\d_]*(?: [*/+:-] [A-Z\d][A-Z\d_]*)*$/;
 
+/** Timers of Node and of libraries: methods of sockets and requests, options of servers and clients. */
+const OWN_TIMER =
+  /\.(setTimeout)\(|\b(headersTimeout|keepAliveTimeout|keepAliveMaxTimeout|bodyTimeout|connectionInitWaitTimeout): |\b(?:server|req|request|socket)\.(timeout|headersTimeout|requestTimeout|keepAliveTimeout) = /g;
+
 /** Returns the arguments of a call whose parenthesis is before `start`. */
 function argumentsAt(text: string, start: number): readonly string[] {
   const found = [''];
   for (let at = start, depth = 0; at < text.length; at++) {
     const char = text[at]!;
-    if (depth === 0 && char === ')') break;
+    if (depth === 0 && ')]}'.includes(char)) break;
     if ('([{'.includes(char)) depth++;
     if (')]}'.includes(char)) depth--;
     if (depth === 0 && char === ',') found.push('');
@@ -41,6 +45,16 @@ function variableDelays(text: string): readonly string[] {
   });
 }
 
+/** Returns the delays of timers that Node or a library owns that are neither constant nor passed through `nodeDelay`. */
+function uncutDelays(text: string): readonly string[] {
+  return [...text.matchAll(OWN_TIMER)].flatMap(({ 0: use, 1: method, 2: option, 3: property, index }) => {
+    const [delay = ''] = argumentsAt(text, index + use.length);
+    const [value = ''] = method ? [delay] : delay.split(';', 1);
+    const isKnown = CONSTANT.test(value.trim()) || value.startsWith('nodeDelay(');
+    return isKnown ? [] : [`${method ?? option ?? property}: ${value}`];
+  });
+}
+
 describe('timers in the sources', () => {
   it(`have a constant delay, or are those of ${HELPER}, which may be longer than 24 days`, () => {
     expect(FILES.length).to.be.greaterThan(300);
@@ -58,6 +72,37 @@ describe('timers in the sources', () => {
   ]) {
     it(`must not have a configured delay: ${JSON.stringify(text)}`, () => {
       expect(variableDelays(text)).to.have.length(1);
+    });
+  }
+
+  it('of sockets, servers and libraries have a constant delay, or one of nodeDelay', () => {
+    const found = FILES.flatMap((file) =>
+      uncutDelays(readFileSync(join(ROOT, file), 'utf8')).map((use) => `${file}: ${use}`),
+    );
+    expect(found).to.deep.equal([]);
+  });
+
+  for (const text of [
+    'socket.setTimeout(idleMs, () => socket.destroy());',
+    'this.#socket.setTimeout(Math.min(idleMs, 5));',
+    'createServer({ keepAliveTimeout: limits.idleTimeoutMs, requireHostHeader: false });',
+    'server.timeout = limits.streamIdleTimeoutMs;',
+    'agent.request({ headersTimeout: timeoutMs });',
+  ]) {
+    it(`of a socket, server or library must not have a configured delay: ${JSON.stringify(text)}`, () => {
+      expect(uncutDelays(text)).to.have.length(1);
+    });
+  }
+
+  for (const text of [
+    'socket.setTimeout(0);',
+    'socket.setTimeout(nodeDelay(idleMs), () => socket.destroy());',
+    'createServer({ keepAliveTimeout: nodeDelay(limits.idleTimeoutMs), requireHostHeader: false });',
+    'server.timeout = nodeDelay(limits.streamIdleTimeoutMs);',
+    'agent.request({ headersTimeout: 0, bodyTimeout: BODY_MS });',
+  ]) {
+    it(`of a socket, server or library may be cut: ${JSON.stringify(text)}`, () => {
+      expect(uncutDelays(text)).to.deep.equal([]);
     });
   }
 

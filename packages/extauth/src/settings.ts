@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { DEFAULTS, MAX_DELAY_MS, parseDuration } from '@edge-gateway/core';
+import { DEFAULTS, parseDuration } from '@edge-gateway/core';
 import type { ExtAuthServer } from '@edge-gateway/core/schema';
 import { configError } from './error-codes.ts';
 
@@ -33,8 +33,8 @@ export function settingsOf(written: ExtAuthServer = {}) {
   };
 }
 
-/** Converts a duration to whole milliseconds for timers, at most 24 days. Returns `undefined` for none or 0. */
+/** Converts a duration to whole milliseconds. Returns `undefined` for none or 0. */
 export function delayMs(written: string | undefined): number | undefined {
   const ms = written === undefined ? 0 : Math.ceil(parseDuration(written));
-  return ms === 0 ? undefined : Math.min(ms, MAX_DELAY_MS);
+  return ms === 0 ? undefined : ms;
 }

@@ -1,5 +1,4 @@
 import { parseDuration } from '../syntax/duration.ts';
-import { MAX_DELAY_MS } from '../time/timer.ts';
 import type { Retries } from '../schema/route/retries.ts';
 
 /** Returns the value of a response header by its lower-case name. */
@@ -28,7 +27,7 @@ export function compileResetHeaders(backOff: BackOff | undefined): (header: Head
       const seconds = isDate ? Number(value) - Math.floor(Date.now() / 1000) : Number(value);
       if (seconds <= 0 || seconds * 1000 > maxMs) continue;
       // Clients that received the same time must not retry at the same moment.
-      return Math.min(seconds * 1000 * (1 + Math.random() / 2), MAX_DELAY_MS);
+      return seconds * 1000 * (1 + Math.random() / 2);
     }
     return undefined;
   };

@@ -1,5 +1,4 @@
 import { parseDuration } from '../syntax/duration.ts';
-import { MAX_DELAY_MS } from '../time/timer.ts';
 import type { Retries } from '../schema/route/retries.ts';
 import { compileResetHeaders, type HeaderReader } from './retry-after.ts';
 
@@ -74,7 +73,7 @@ export function compileRetries(source: Retries, retriableHeaders: readonly strin
   const names = conditions.has('retriable-headers') ? retriableHeaders : [];
   const { baseInterval, maxInterval } = retryBackOff ?? {};
   const baseMs = baseInterval === undefined ? DEFAULT_BASE_MS : parseDuration(baseInterval);
-  const maxMs = Math.min(maxInterval === undefined ? 10 * baseMs : parseDuration(maxInterval), MAX_DELAY_MS);
+  const maxMs = maxInterval === undefined ? 10 * baseMs : parseDuration(maxInterval);
   const perTryMs = perTryTimeout === undefined ? 0 : parseDuration(perTryTimeout);
   const anyFailure = conditions.has('5xx') || conditions.has('gateway-error') || conditions.has('reset');
   const beforeSent = anyFailure || conditions.has('connect-failure') || conditions.has('reset-before-request');

@@ -1,6 +1,6 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { MAX_DELAY_MS, startInterval, startTimer, timeoutSignal, wait } from '../../src/time/timer.ts';
+import { MAX_DELAY_MS, nodeDelay, startInterval, startTimer, timeoutSignal, wait } from '../../src/time/timer.ts';
 
 const MONTH_MS = 30 * 24 * 3_600_000;
 
@@ -20,6 +20,11 @@ describe('timers', () => {
     expect(seen).to.deep.equal([]);
     pass(1);
     expect(seen).to.deep.equal(['now']);
+  });
+
+  it('of Node and of libraries are cut, with the second that Node adds to the idle time of servers', () => {
+    expect([nodeDelay(0), nodeDelay(5000)]).to.deep.equal([0, 5000]);
+    expect([nodeDelay(MONTH_MS), nodeDelay(Infinity)]).to.deep.equal([MAX_DELAY_MS - 1000, MAX_DELAY_MS - 1000]);
   });
 
   it('repeats at short intervals until it is cleared', () => {

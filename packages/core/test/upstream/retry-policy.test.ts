@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { MAX_DELAY_MS } from '../../src/time/timer.ts';
 import { compileRetries } from '../../src/upstream/retry-policy.ts';
 import type { Retries } from '../../src/schema/route/retries.ts';
 
@@ -42,11 +41,10 @@ describe('a compiled retry policy', () => {
     }
   });
 
-  it('never delays for longer than a timer can', () => {
-    const { delayMs } = compileRetries({ retryBackOff: { baseInterval: '9000h', maxInterval: '90000h' } });
-    for (let i = 0; i < 200; i++) expect(delayMs(10)).to.be.within(0, MAX_DELAY_MS);
+  it('delays for as long as the server requests, also for longer than a timer of Node', () => {
     const resetHeaders = [{ name: 'retry-after' }];
-    expect(requested({ resetHeaders, maxInterval: '9000h' }, { 'retry-after': '9000000' })).to.equal(MAX_DELAY_MS);
+    const delayMs = requested({ resetHeaders, maxInterval: '9000h' }, { 'retry-after': '9000000' });
+    expect(delayMs).to.be.within(9_000_000_000, 13_500_000_000);
   });
 
   it('compares the priorities after one attempt unless more are set', () => {

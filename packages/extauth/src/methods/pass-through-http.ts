@@ -3,6 +3,7 @@ import type { Agent } from 'undici';
 import {
   DEFAULTS,
   decodeContent,
+  nodeDelay,
   parseDuration,
   parseJson,
   readLimited,
@@ -82,7 +83,7 @@ export function createPassThroughHttpMethod({ moreRoots }: PassThroughHttpParts 
           dispatcher,
           headers: question.headers,
           body: question.body ?? null,
-          headersTimeout: delayMs(http.responseHeaderTimeout) ?? 0,
+          headersTimeout: nodeDelay(delayMs(http.responseHeaderTimeout) ?? 0),
           signal: AbortSignal.any(limits),
         });
         const { statusCode: status, headers } = response;
@@ -137,7 +138,7 @@ function agentOf({ connectionPool }: HttpSpec, tls: object): Agent {
     connections: connectionPool?.maxConns || DEFAULT_CONNECTIONS,
     connect: tls,
     pipelining: 1,
-    ...(idleMs > 0 && { keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs }),
+    ...(idleMs > 0 && { keepAliveTimeout: nodeDelay(idleMs), keepAliveMaxTimeout: nodeDelay(idleMs) }),
   });
 }
 

@@ -1,4 +1,4 @@
-import { KINDS, MAX_DELAY_MS } from '@edge-gateway/core';
+import { KINDS } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 
 type Declared = NonNullable<NonNullable<GraphQLApiSpec['options']>['limits']>;
@@ -19,10 +19,8 @@ export const DEFAULT_LIMITS = Object.freeze(
   Object.fromEntries(fields.map(([name, field]) => [name, field.default])),
 ) as unknown as Limits;
 
-/** Returns the defaults with the given limits. Times are at most the maximum of a timer, 24 days. */
+/** Returns the defaults with the given limits. */
 export function limitsOf(given: Partial<Limits> = {}): Limits {
-  const entries = Object.entries(given)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => [name, name.endsWith('Ms') ? Math.min(value, MAX_DELAY_MS) : value]);
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
   return { ...DEFAULT_LIMITS, ...(Object.fromEntries(entries) as Partial<Limits>) };
 }

@@ -1,4 +1,4 @@
-import { MAX_DELAY_MS, parseJson, type UpstreamResponse } from '@edge-gateway/core';
+import { parseJson, type UpstreamResponse } from '@edge-gateway/core';
 import type { ApiResult } from '../execute/executable-api.ts';
 import { isTextDeeper, MAX_RESULT_DEPTH } from '../document/json.ts';
 import { createEventReader, type StreamEvent } from './event-reader.ts';
@@ -30,7 +30,7 @@ export function subscribeByEvents({ callUpstream, upstream, limits, targetOf }: 
       path,
       headers: [...HEADERS, ...headers],
       body: bodyOf(stream.request),
-      timeoutMs: limits.maxConnectionMs || MAX_DELAY_MS,
+      timeoutMs: limits.maxConnectionMs || Infinity,
       maxBodyBytes: limits.maxResponseBytes,
       signal: reading.signal,
       onData: reading.onData,

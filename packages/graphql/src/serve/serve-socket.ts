@@ -3,6 +3,7 @@ import {
   chargeOperation,
   factsOf,
   GatewayError,
+  nodeDelay,
   parseJson,
   watchAuthentication,
   type AuthenticationEnd,
@@ -45,7 +46,7 @@ export function serveSocket(webSocket: WebSocket, req: IncomingMessage, parts: S
   };
   const server = makeServer({
     jsonMessageReviver: keepDigits as (this: unknown, key: string, value: unknown) => unknown,
-    connectionInitWaitTimeout: limits.connectionInitTimeoutMs,
+    connectionInitWaitTimeout: nodeDelay(limits.connectionInitTimeoutMs),
     // Operations are executed here: the library only implements the protocol.
     async onSubscribe(_context, _id, payload) {
       const refused = [new GraphQLError('Too many operations.', { extensions: { code: 'ERR_GRAPHQL_LIMIT' } })];

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { linger, setCloseDelay, startTimer } from '@edge-gateway/core';
+import { linger, nodeDelay, setCloseDelay, startTimer } from '@edge-gateway/core';
 import { Http2Response } from './http2/http2-response.ts';
 import { UpgradeStream } from './http2/upgrade-stream.ts';
 import type { ListenLimits } from './limits.ts';
@@ -178,9 +178,9 @@ export function suspendIdleTimeout({ socket }: IncomingMessage, res: ServerRespo
   if (!connection) return;
   socket.setTimeout(0);
   const { idleTimeoutMs, streamIdleTimeoutMs } = connection.limits;
-  res.once('prefinish', () => socket.setTimeout(idleMs || streamIdleTimeoutMs));
+  res.once('prefinish', () => socket.setTimeout(nodeDelay(idleMs || streamIdleTimeoutMs)));
   // With a timeout between requests, Node itself sets the timer again.
-  if (idleTimeoutMs === 0) res.once('close', () => socket.setTimeout(streamIdleTimeoutMs));
+  if (idleTimeoutMs === 0) res.once('close', () => socket.setTimeout(nodeDelay(streamIdleTimeoutMs)));
 }
 
 /** Returns the idle timeout of upgraded connections in milliseconds, for routes without their own; 0 is no limit. */

@@ -1,4 +1,4 @@
-import { startTimer } from '@edge-gateway/core';
+import { nodeDelay, startTimer } from '@edge-gateway/core';
 import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
@@ -70,7 +70,7 @@ export function createFront(parts: FrontParts) {
   let drainGrace: CloseGrace | undefined;
   // The check of a request counts headers, because some versions of the parser silently drop those above a limit.
   server.maxHeadersCount = 0;
-  server.timeout = limits.streamIdleTimeoutMs;
+  server.timeout = nodeDelay(limits.streamIdleTimeoutMs);
 
   const countRemote = (): void => void stats.destroyRemote.value++;
 
@@ -198,9 +198,9 @@ function wire(server: Server, serve: Serve): void {
 function serverOptions(limits: ListenLimits, upgrades: boolean): ServerOptions {
   return {
     connectionsCheckingInterval: limits.checkIntervalMs,
-    headersTimeout: headTimeoutOf(limits),
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.idleTimeoutMs,
+    headersTimeout: nodeDelay(headTimeoutOf(limits)),
+    requestTimeout: nodeDelay(limits.requestTimeoutMs),
+    keepAliveTimeout: nodeDelay(limits.idleTimeoutMs),
     // Twice the limit, so that the check can distinguish a long target from long headers.
     maxHeaderSize: 2 * Math.max(limits.maxHeadBytes, limits.maxTargetBytes),
     optimizeEmptyRequests: true,

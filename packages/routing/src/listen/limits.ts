@@ -1,4 +1,4 @@
-import { MAX_DELAY_MS, parseDuration, type Listener } from '@edge-gateway/core';
+import { parseDuration, type Listener } from '@edge-gateway/core';
 import type { RequestRules } from '../check/check-request.ts';
 
 /** Limits that a listener applies to its clients. Times are in milliseconds; 0 is no limit. */
@@ -114,11 +114,8 @@ function writtenLimits({ httpOptions }: Pick<Listener, 'httpOptions'>): Partial<
   };
 }
 
-/** A value above the maximum of Node's timers would expire immediately. Node adds a second to the idle time. */
-const LONGEST_MS = MAX_DELAY_MS - 1_000;
-
 const milliseconds = (duration: string | undefined): number | undefined =>
-  duration === undefined ? undefined : Math.min(parseDuration(duration), LONGEST_MS);
+  duration === undefined ? undefined : parseDuration(duration);
 
 function withoutUndefined<T extends object>(object: T): Partial<T> {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Partial<T>;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { renderForBrowser, signsOf, type Context, type Handler } from '@edge-gateway/core';
+import { nodeDelay, renderForBrowser, signsOf, type Context, type Handler } from '@edge-gateway/core';
 import { continueWhenRead, watchBody } from './body-watch.ts';
 import { parseAbsoluteTarget } from '../http1/authority.ts';
 import { SERVER_OPTIONS, isTunnelRequest, checkHead, isServerWide, tunnelHead } from '../check/check-head.ts';
@@ -80,7 +80,7 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
       bytesRead: connection.socket.bytesRead,
       serve() {
         // As `node:http` does for a request that need not wait.
-        connection.socket.setTimeout(connection.limits.streamIdleTimeoutMs);
+        connection.socket.setTimeout(nodeDelay(connection.limits.streamIdleTimeoutMs));
         begin(connection, req, res, parts);
       },
     });

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { MAX_DELAY_MS, type DynamicDestination, type Handler } from '@edge-gateway/core';
+import { nodeDelay, type DynamicDestination, type Handler } from '@edge-gateway/core';
 import type { UpstreamReply } from '../forward/forward.ts';
 import { forward } from '../forward/forward-request.ts';
 import { parsedBody } from '../forward/parsed-body.ts';
@@ -152,7 +152,7 @@ function limitUpgrade(request: RoutedRequest, policy: StreamPolicy | undefined, 
 /** Ends a response that pauses for too long, or whose client has left: nothing else reads the connection of the client. */
 function limitResponse({ res, streamLimits }: RoutedRequest, response: UpstreamReply, socket: Socket): void {
   const end = (): void => void res.destroy();
-  response.setTimeout(Math.min(streamLimits?.idleMs || DEFAULT_LIMITS.streamIdleTimeoutMs, MAX_DELAY_MS), end);
+  response.setTimeout(nodeDelay(streamLimits?.idleMs || DEFAULT_LIMITS.streamIdleTimeoutMs), end);
   socket.on('end', end).resume();
   res.once('close', () => socket.off('end', end));
 }

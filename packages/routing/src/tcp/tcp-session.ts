@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { startInterval, startTimer, type TcpDestination, type TcpHost } from '@edge-gateway/core';
+import { nodeDelay, startInterval, startTimer, type TcpDestination, type TcpHost } from '@edge-gateway/core';
 import { localEndOf, type LocalEnd } from '../format/local-end.ts';
 import { recordConnection } from '../format/raw-connection.ts';
 import type { RequestRecord } from '../format/record.ts';
@@ -57,7 +57,7 @@ export class TcpSession {
     socket.on('error', () => socket.destroy());
     socket.once('close', () => this.#closed());
     // What the client sends and receives is all there is: silence of its connection is silence of both.
-    socket.setTimeout(settings.idleMs, () => {
+    socket.setTimeout(nodeDelay(settings.idleMs), () => {
       stats.idleTimeout.value++;
       this.#termination = 'idle_timeout';
       socket.destroy();

@@ -1,4 +1,4 @@
-import { DEFAULTS, delayOf, isHost, MAX_DELAY_MS, type TcpHost } from '@edge-gateway/core';
+import { DEFAULTS, delayOf, isHost, type TcpHost } from '@edge-gateway/core';
 import { connectRequest } from '../upstream/connect/tunnel.ts';
 
 /** How the connections of a TCP host are forwarded, compiled once. Times are in milliseconds; 0 is no limit. */
@@ -30,8 +30,8 @@ export function compileTcpSettings({ options, destinations }: Pick<TcpHost, 'opt
   return {
     totalWeight: destinations.reduce((sum, { weight }) => sum + weight, 0),
     maxAttempts: maxConnectAttempts,
-    idleMs: bounded(idleTimeout ?? DEFAULTS.tcpIdleTimeout),
-    flushMs: accessLogFlushInterval === undefined ? 0 : bounded(accessLogFlushInterval),
+    idleMs: delayOf(idleTimeout ?? DEFAULTS.tcpIdleTimeout) ?? 0,
+    flushMs: accessLogFlushInterval === undefined ? 0 : (delayOf(accessLogFlushInterval) ?? 0),
     tunnel: tunnelingConfig && tunnelRequest(hostname, headers),
   };
 }
@@ -40,8 +40,4 @@ function tunnelRequest(hostname: string, headers: Parameters<typeof connectReque
   if (!isHost(hostname) || !/:\d+$/.test(hostname))
     throw new TypeError(`invalid tunnel hostname '${hostname}': must be host:port`);
   return connectRequest(hostname, headers);
-}
-
-function bounded(duration: string): number {
-  return Math.min(delayOf(duration) ?? 0, MAX_DELAY_MS);
 }

@@ -1,11 +1,4 @@
-import {
-  DEFAULTS,
-  MAX_DELAY_MS,
-  delayOf,
-  parseDuration,
-  upstreamHttpVersion,
-  type SnapshotUpstream,
-} from '@edge-gateway/core';
+import { DEFAULTS, delayOf, parseDuration, upstreamHttpVersion, type SnapshotUpstream } from '@edge-gateway/core';
 import type { CircuitBreakers } from './circuit-breakers.ts';
 import { compileKeepAlive } from './connect/keep-alive.ts';
 import type { PingSettings } from './http2/ping-check.ts';
@@ -68,5 +61,5 @@ export function connectionSettings({ spec }: SnapshotUpstream, { maxPending }: C
 }
 
 function milliseconds(duration: string | undefined, otherwise: number): number {
-  return duration === undefined ? otherwise : delayOf(duration) || MAX_DELAY_MS;
+  return duration === undefined ? otherwise : delayOf(duration) || Infinity;
 }

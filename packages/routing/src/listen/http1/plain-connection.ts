@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { IncomingMessage, type ServerResponse, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { nodeDelay } from '@edge-gateway/core';
 import { allowQueuedMessages } from '../../http1/queued-messages.ts';
 import type { Deadline, Deadlines, Limited } from '../../upstream/deadlines.ts';
 import { acceptsRequests, type Http1ClientConnection } from '../connection.ts';
@@ -67,9 +68,9 @@ export class PlainConnection implements Limited {
     this.#socket = socket;
     this.#parts = parts;
     this.#reader = new PlainHeadReader(limits);
-    this.#requestTimeoutMs = limits.streamIdleTimeoutMs;
+    this.#requestTimeoutMs = nodeDelay(limits.streamIdleTimeoutMs);
     // Node adds a second.
-    this.#idleTimeoutMs = limits.idleTimeoutMs > 0 ? limits.idleTimeoutMs + 1_000 : 0;
+    this.#idleTimeoutMs = limits.idleTimeoutMs > 0 ? nodeDelay(limits.idleTimeoutMs) + 1_000 : 0;
   }
 
   /** Returns false if the `node:http` server must handle the socket. */
@@ -86,7 +87,7 @@ export class PlainConnection implements Limited {
     const { deadlines, headTimeoutMs, server } = this.#parts;
     socket.server = server;
     if (headTimeoutMs > 0) this.#first = deadlines.start(this, headTimeoutMs, performance.now());
-    if (this.#requestTimeoutMs > 0) socket.setTimeout(this.#requestTimeoutMs);
+    if (this.#requestTimeoutMs > 0) socket.setTimeout(nodeDelay(this.#requestTimeoutMs));
     socket.on('timeout', this.#onTimeout).on('error', this.#onError).on('end', this.#onEnd);
     socket.on('close', this.#onClose).on('drain', this.#onDrain);
     // Bytes that were read before, e.g. after a PROXY header.
@@ -125,7 +126,7 @@ export class PlainConnection implements Limited {
     const socket = this.#socket;
     const { server, serve } = this.#parts;
     this.#first?.cancel();
-    if (socket.timeout !== this.#requestTimeoutMs) socket.setTimeout(this.#requestTimeoutMs);
+    if (socket.timeout !== this.#requestTimeoutMs) socket.setTimeout(nodeDelay(this.#requestTimeoutMs));
     const req = (this.#req = new PlainRequest(socket, head, body));
     const res = (this.#res = new PlainResponse(req, socket, server.keepAliveTimeout));
     if (!head.keepAlive) res.shouldKeepAlive = false;
@@ -180,7 +181,7 @@ export class PlainConnection implements Limited {
   /** Keeps the request timeout if it is shorter: see `#onTimeout`. */
   #waitForNext(): void {
     const wanted = this.#staysSet ? this.#requestTimeoutMs : this.#idleTimeoutMs;
-    if (this.#idleTimeoutMs > 0 && this.#socket.timeout !== wanted) this.#socket.setTimeout(wanted);
+    if (this.#idleTimeoutMs > 0 && this.#socket.timeout !== wanted) this.#socket.setTimeout(nodeDelay(wanted));
   }
 
   get #staysSet(): boolean {
@@ -207,7 +208,7 @@ export class PlainConnection implements Limited {
     this.#res?.emit('timeout', socket);
     if (!this.#res && this.#staysSet) {
       const rest = this.#connection.idleSince + this.#idleTimeoutMs - performance.now();
-      if (rest > 0) return void socket.setTimeout(Math.ceil(rest));
+      if (rest > 0) return void socket.setTimeout(nodeDelay(Math.ceil(rest)));
     }
     this.#parts.timeout(socket);
   };

@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import {
   factsOf,
   httpStat,
-  MAX_DELAY_MS,
   parseDuration,
   type Concern,
   type Context,
@@ -60,7 +59,7 @@ export function abortOf({ httpStatus }: NonNullable<Faults['abort']>): GatewayEr
 function delayOf(delay: Faults['delay']): number {
   if (!delay) return 0;
   if (delay.fixedDelay === undefined) throw routingError('ERR_ROUTING_OPTION', 'a delay needs fixedDelay');
-  return Math.min(parseDuration(delay.fixedDelay), MAX_DELAY_MS);
+  return parseDuration(delay.fixedDelay);
 }
 
 /** The delay of one request. It ends when its time is over, or when the client disconnects. */

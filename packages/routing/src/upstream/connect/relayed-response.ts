@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { ClientHttp2Stream } from 'node:http2';
+import { nodeDelay } from '@edge-gateway/core';
 import type { ResponseHead } from '../../http1/response-head.ts';
 
 /** The connection or stream that a response is read from. */
@@ -22,7 +23,7 @@ export class RelayedResponse extends Readable {
   }
 
   setTimeout(delayMs: number, onIdle: () => void): void {
-    this.#source.setTimeout(delayMs, onIdle);
+    this.#source.setTimeout(nodeDelay(delayMs), onIdle);
   }
 
   /** Receives a part of the body. */

@@ -1,4 +1,4 @@
-import { MAX_DELAY_MS, startTimer } from '@edge-gateway/core';
+import { nodeDelay, startTimer } from '@edge-gateway/core';
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { createLocalNames, type LocalNames } from './local-names.ts';
@@ -42,7 +42,7 @@ export interface LookupOptions {
 export function createLookup({ servers, timeoutMs = LOOKUP_TIMEOUT_MS, localNames }: LookupOptions = {}): Lookup {
   const names = localNames ?? createLocalNames();
   const createResolver = (): Resolver => {
-    const timeout = Math.min(Math.max(Math.ceil(timeoutMs / 2), 1), MAX_DELAY_MS);
+    const timeout = nodeDelay(Math.max(Math.ceil(timeoutMs / 2), 1));
     const resolver = new Resolver({ timeout, tries: 2 });
     if (servers?.length) resolver.setServers(servers);
     return resolver;

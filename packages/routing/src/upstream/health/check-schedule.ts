@@ -1,4 +1,4 @@
-import { MAX_DELAY_MS, delayOf } from '@edge-gateway/core';
+import { delayOf } from '@edge-gateway/core';
 import type { HealthCheck } from './health-spec.ts';
 import type { Transition } from './health-state.ts';
 
@@ -47,5 +47,5 @@ export function compileSchedule(check: HealthCheck, random: () => number = Math.
 }
 
 function bounded(delayMs: number, least: number): number {
-  return Math.min(Math.max(Math.floor(delayMs), least), MAX_DELAY_MS);
+  return Math.max(Math.floor(delayMs), least);
 }

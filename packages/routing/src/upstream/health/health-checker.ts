@@ -1,6 +1,5 @@
 import {
   declaredCheckHost,
-  MAX_DELAY_MS,
   parseDuration,
   type Context,
   type Endpoint,
@@ -61,10 +60,7 @@ export class HealthChecker {
     this.#parts = {
       thresholds: { healthy: check.healthyThreshold ?? 1, unhealthy: check.unhealthyThreshold ?? 1 },
       schedule: compileSchedule(check),
-      timeoutMs: Math.min(
-        Math.ceil(check.timeout === undefined ? DEFAULT_MS : parseDuration(check.timeout)),
-        MAX_DELAY_MS,
-      ),
+      timeoutMs: Math.ceil(check.timeout === undefined ? DEFAULT_MS : parseDuration(check.timeout)),
       alwaysLogFailures: check.alwaysLogHealthCheckFailures ?? false,
       stats: createCheckStats(context.metrics, upstream.name),
       starts: context.state('health-check-starts', () => new CheckStarts()),

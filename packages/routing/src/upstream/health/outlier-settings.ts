@@ -1,4 +1,4 @@
-import { MAX_DELAY_MS, parseDuration } from '@edge-gateway/core';
+import { parseDuration } from '@edge-gateway/core';
 import type { OutlierDetection } from './health-spec.ts';
 
 /** Longest ejection, unless the base ejection time is longer, in milliseconds. */
@@ -13,7 +13,7 @@ export type OutlierSettings = Readonly<ReturnType<typeof compileOutliers>>;
 export function compileOutliers(block: OutlierDetection) {
   const baseEjectionMs = parseDuration(block.baseEjectionTime ?? DEFAULT_EJECTION);
   return {
-    intervalMs: Math.min(Math.max(Math.ceil(parseDuration(block.interval ?? DEFAULT_INTERVAL)), 1), MAX_DELAY_MS),
+    intervalMs: Math.max(Math.ceil(parseDuration(block.interval ?? DEFAULT_INTERVAL)), 1),
     baseEjectionMs,
     maxEjectionMs: Math.max(baseEjectionMs, MAX_EJECTION_MS),
     maxEjectionPercent: block.maxEjectionPercent ?? 10,
