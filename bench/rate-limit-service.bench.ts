@@ -20,7 +20,7 @@ const IN_FLIGHT = 64;
 const DEADLINE_MS = 10_000;
 const ADDRESSES = Array.from({ length: 1000 }, (_, i) => `198.51.${i >> 8}.${i & 255}`);
 const SETTINGS = `
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec:

@@ -44,7 +44,7 @@ spec:
       accessLog: [{ fileSink: { path: ${path}, stringFormat: "%RESPONSE_CODE% %RESPONSE_FLAGS% %RESPONSE_CODE_DETAILS%\\n" } }]
 `;
 const settings = (extauth: string): string => `
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { extauth: ${extauth} }

@@ -155,7 +155,7 @@ describe('headers that only external auth may set', () => {
     gateway.source.set(
       'settings',
       `
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { extauth: { userIdHeader: X-Who } }

@@ -9,7 +9,7 @@ kind: AuthConfig
 metadata: { name: own, namespace: gw-system }
 spec: { configs: [{ passThroughAuth: { grpc: { address: '127.0.0.1:${port}' } } }] }
 ---
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { extauth: { requestTimeout: 5s, clearRouteCache: ${clearRouteCache} } }

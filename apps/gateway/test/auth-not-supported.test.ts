@@ -77,7 +77,7 @@ describe('external auth that is not supported yet', () => {
 
   it('namedExtauth in Settings is rejected, and the auth configs stay in use', async () => {
     const settings = `
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { namedExtauth: { own: { failureModeAllow: true } }, extauth: { failureModeAllow: true } }

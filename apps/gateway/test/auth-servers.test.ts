@@ -10,7 +10,7 @@ import { until } from '../../../test/parts/until.ts';
 import { protect, upstream, type Protected } from './protection.ts';
 
 const settings = (spec: string): string => `
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { ${spec} }

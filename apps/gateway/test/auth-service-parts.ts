@@ -46,7 +46,7 @@ export function settingsFor(place: AuthPlace, configs: readonly string[], common
     },
   }[place];
   return `
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { extauth: ${extauth}, namedExtauth: ${namedExtauth} }

@@ -55,7 +55,7 @@ spec:
         routeAction: { single: { upstream: { name: echo } } }
 `;
 const settings = (spec: string): string => `
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: ${spec}

@@ -61,7 +61,7 @@ spec:
           dynamicMetadataFromClaims: { groups: groups }
           ${AZURE}
 ---
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { extauth: { requestTimeout: 10s, statusOnError: 503 } }

@@ -11,7 +11,7 @@ spec:
   bindPort: 0
   httpGateway: { options: { dynamicForwardProxy: { allowedAddresses: [0.0.0.0/0, '::/0'] } } }
 ---
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { devMode: true }

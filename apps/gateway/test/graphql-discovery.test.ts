@@ -39,7 +39,7 @@ data: { ca.crt: ${readFileSync(file).toString('base64')} }
 `;
 
 const RESOURCES = `
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { discovery: { fdsMode: BLACKLIST } }

@@ -8,7 +8,7 @@ import { staticUpstream } from '../../../test/parts/static-upstream.ts';
 import { GatewayProcess, until } from './gateway-process.ts';
 
 const RESOURCES = `
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { discovery: { fdsMode: BLACKLIST } }

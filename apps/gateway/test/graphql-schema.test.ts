@@ -8,7 +8,7 @@ const BEFORE = 'type Query { title: String pages: Int }';
 const AFTER = 'type Query { title: String year: Int }';
 
 const settings = (rejectBreakingChanges: boolean, more = ''): string => `
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec:

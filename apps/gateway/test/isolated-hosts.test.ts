@@ -25,7 +25,7 @@ spec:
 `;
 
 const settings = (isolated: boolean): string => `---
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { gateway: { isolateVirtualHostsBySslConfig: ${isolated} } }

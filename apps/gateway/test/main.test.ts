@@ -275,7 +275,7 @@ describe('edge-gateway', () => {
     await gateway.start();
     gateway.write(
       'settings.yaml',
-      'apiVersion: gw.vendor.io/v1\nkind: Settings\nmetadata: { name: default }\nspec: { devMode: true }\n',
+      'apiVersion: settings.gw.vendor.io/v1\nkind: Settings\nmetadata: { name: default }\nspec: { devMode: true }\n',
     );
     await until(() => gateway.errors.includes('deprecated developer API listening'), 'the developer API opens');
     const port = Number(gateway.errors.match(/"port":(\d+),"msg":"deprecated developer API listening/)![1]);
@@ -283,7 +283,7 @@ describe('edge-gateway', () => {
     expect(await answer.text()).to.include('Developer API');
     gateway.write(
       'settings.yaml',
-      'apiVersion: gw.vendor.io/v1\nkind: Settings\nmetadata: { name: default }\nspec: {}\n',
+      'apiVersion: settings.gw.vendor.io/v1\nkind: Settings\nmetadata: { name: default }\nspec: {}\n',
     );
     await until(
       () =>

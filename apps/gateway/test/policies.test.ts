@@ -14,7 +14,7 @@ kind: AuthConfig
 metadata: { name: guard, namespace: gw-system }
 spec: { configs: [{ opaAuth: { modules: [{ name: policy }], query: data.a.allow } }] }
 ---
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { extauth: { requestTimeout: 20s } }

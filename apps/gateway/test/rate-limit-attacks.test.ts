@@ -27,7 +27,7 @@ const resources = (
   { listener = '{}', log = '', server = '{}', host = '{}', route = '{}' }: Parts,
   port = 1,
 ): string => `
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { ratelimit: ${RULES}, ratelimitServer: ${server} }

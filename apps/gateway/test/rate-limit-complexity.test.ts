@@ -5,7 +5,7 @@ const NOW = Date.UTC(2027, 0, 5, 12, 0, 1);
 const COST = 'cost: { graphqlComplexity: {} }';
 
 const resources = (options: string, more = ''): string => `
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec:

@@ -11,7 +11,7 @@ import { protect, upstream, type Protected } from './protection.ts';
 const NOW = Date.UTC(2027, 0, 5, 12, 0, 1);
 
 const settings = (ratelimit: string, more = ''): string => `
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { ratelimit: ${ratelimit}${more} }

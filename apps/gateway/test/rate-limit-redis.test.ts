@@ -23,7 +23,7 @@ kind: Upstream
 metadata: { name: self, namespace: gw-system }
 spec: { static: { hosts: [{ addr: 127.0.0.1, port: 1 }] } }
 ---
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec:

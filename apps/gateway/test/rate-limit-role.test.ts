@@ -3,7 +3,7 @@ import { startRedis } from '../../../test/parts/redis.ts';
 import { GatewayProcess } from './gateway-process.ts';
 
 const settings = (requestsPerUnit: number): string => `
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { ratelimit: { descriptors: [{ key: user, rateLimit: { requestsPerUnit: ${requestsPerUnit}, unit: YEAR } }] } }

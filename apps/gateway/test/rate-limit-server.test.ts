@@ -27,7 +27,7 @@ const resources = (
   { hostOptions = '{}', options = '{}', rules = '{}', server = '', more = '' }: Parts,
   ref = '',
 ): string => `
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { ratelimit: ${rules}, ratelimitServer: { enableXRatelimitHeaders: true, requestTimeout: 5s, ${ref} ${server} } }

@@ -12,7 +12,7 @@ const NOW = Date.UTC(2027, 0, 5, 12, 0, 1);
 const LIMIT = 'rateLimit: { requestsPerUnit: 3, unit: MINUTE }';
 
 const resources = (options: string, more = ''): string => `
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec:

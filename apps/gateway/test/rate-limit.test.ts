@@ -11,7 +11,7 @@ interface Parts {
 }
 
 const resources = ({ settings = '{}', hostOptions = '{}', options = '{}', more = '' }: Parts): string => `
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: ${settings}

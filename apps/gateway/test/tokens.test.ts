@@ -161,7 +161,7 @@ spec: { configs: [{ jwt: {} }] }
 
   it('denies everything if policies are required and there are none', async () => {
     const settings = `---
-apiVersion: gw.vendor.io/v1
+apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { rbac: { requireRbac: true } }

@@ -41,6 +41,8 @@ export interface Finding {
 /** One line `Checking <name>... OK`. */
 export interface Check {
   readonly name: string;
+  /** What it checks outside of a cluster. Default: `name`. */
+  readonly nameOutsideCluster?: string;
   /** Its name for `--exclude`. */
   readonly excludedBy: string;
   /** The kind of the resources that it checks. */
@@ -61,8 +63,18 @@ export const DOCUMENTS: Check = { name: 'Documents', excludedBy: 'documents' };
 
 /** Every check in the order in which `check` runs them. */
 export const CHECKS: readonly Check[] = [
-  { name: 'Deployments', excludedBy: 'deployments', run: async (input) => errors(await deploymentsOf(input)) },
-  { name: 'Pods', excludedBy: 'pods', run: async (input) => errors(await podsOf(input)) },
+  {
+    name: 'Deployments',
+    nameOutsideCluster: 'Components',
+    excludedBy: 'deployments',
+    run: async (input) => errors(await deploymentsOf(input)),
+  },
+  {
+    name: 'Pods',
+    nameOutsideCluster: 'Listeners',
+    excludedBy: 'pods',
+    run: async (input) => errors(await podsOf(input)),
+  },
   {
     name: 'Upstreams',
     excludedBy: 'upstreams',
@@ -96,7 +108,7 @@ export const EXCLUDABLE: readonly string[] = [
 const errors = (lines: readonly string[]): Finding[] => lines.map((line) => ({ line, isWarning: false }));
 
 const NO_COMPONENTS =
-  'Warning: the gateway does not list its components (GET /components); Deployments and Pods were not checked';
+  'Warning: the gateway does not list its components (GET /components); Components and Listeners were not checked';
 
 async function deploymentsOf({ components, exclude, cluster, note }: CheckInput): Promise<string[]> {
   if (cluster) return deploymentProblems(cluster.client, cluster.namespace);
@@ -117,16 +129,15 @@ async function deploymentsOf({ components, exclude, cluster, note }: CheckInput)
 
 /** Checks what runs inside those parts: every listener that should be open. */
 async function podsOf({ components, podSelector, printed, cluster, note }: CheckInput): Promise<string[]> {
-  const noPods = `Warning: The provided label selector (${podSelector}) applies to no pods`;
   if (cluster) {
     const problems = await podProblems(cluster.client, cluster.namespace, podSelector);
-    if (problems === undefined) note(noPods);
+    if (problems === undefined) note(`Warning: The provided label selector (${podSelector}) applies to no pods`);
     return problems ?? [];
   }
   if (components === undefined) return [];
   const all = podSelector === 'gw';
   const chosen = components.filter(({ name, kind }) => all || kind === podSelector || name.includes(podSelector));
-  if (chosen.length === 0) note(noPods);
+  if (chosen.length === 0) note(`Warning: no component matches --pod-selector ${podSelector}`);
   return chosen.filter((one) => !isReady(one) && (isListener(one) || !all)).map((one) => listenerLine(one, printed));
 }
 

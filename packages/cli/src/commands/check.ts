@@ -43,7 +43,7 @@ export function addCheck(program: Command, io: Terminal): void {
     .option('-c, --config <dir>', 'check this directory of resources instead of a running gateway')
     .option(
       '-x, --exclude <names>',
-      `leave out some of: ${CHECKS.map(({ excludedBy }) => excludedBy).join(', ')}`,
+      `leave out some of: ${CHECKS.map(({ excludedBy }) => excludedBy).join(', ')}; outside of a cluster, deployments are Components and pods Listeners`,
       collect,
     )
     .addOption(
@@ -54,7 +54,11 @@ export function addCheck(program: Command, io: Terminal): void {
       'check only resources in these namespaces, separated by commas',
       collect,
     )
-    .option('-p, --pod-selector <label>', 'components to check as Pods: a name or kind; gw is every listener', 'gw')
+    .option(
+      '-p, --pod-selector <label>',
+      'in a cluster, the label of the pods to check; otherwise a name or kind of components; gw is every one',
+      'gw',
+    )
     .option('--read-only', 'do not query the proxy')
     .option('-o, --output <format>', 'output format: table or json; json exits 0 even with errors', 'table');
   addExamples(command, [
@@ -99,9 +103,15 @@ async function check(io: Terminal, command: Command, flags: CheckFlags, signal?:
   const read = () => readInput(io, command, flags, signal);
   const { configuration, running } =
     asTable && config === undefined ? await io.progress('Querying the gateway', read) : await read();
+  const isCluster = running !== undefined && 'cluster' in running;
   const printed = printedProblems(configuration, exclude);
   const results: CheckResult[] = [];
-  for (const [{ name, kind, run }, configured] of checksOf(printed, configuration, exclude)) {
+  for (const [{ name: inCluster, nameOutsideCluster, kind, run }, configured] of checksOf(
+    printed,
+    configuration,
+    exclude,
+  )) {
+    const name = isCluster ? inCluster : (nameOutsideCluster ?? inCluster);
     if (!running && kind === undefined && configured.length === 0) continue;
     if (asTable) io.write(`Checking ${name}... `);
     const from = messages.length;

@@ -55,8 +55,8 @@ describe('check', () => {
     const { code, stdout, stderr } = await check([]);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout.split('\n')).to.deep.equal([
-      'Checking Deployments... OK',
-      'Checking Pods... OK',
+      'Checking Components... OK',
+      'Checking Listeners... OK',
       'Checking Upstreams... OK',
       'Checking UpstreamGroups... OK',
       'Checking AuthConfigs... OK',
@@ -150,14 +150,14 @@ describe('check', () => {
     const { resources, errors } = JSON.parse(bad.stdout) as { resources: unknown[]; errors: string[] };
     expect(errors).to.have.length(1);
     expect(resources.slice(0, 2)).to.deep.equal([
-      { name: 'Deployments', status: 'OK' },
+      { name: 'Components', status: 'OK' },
       { name: 'Upstreams', status: '1 Errors!' },
     ]);
   });
 
   it('leaves out what is excluded, in lists and repeated flags', async () => {
     const { stdout } = await check([], ['-x', 'pods, upstreams', '--exclude', 'deployments']);
-    expect(stdout).to.not.match(/Deployments\.|Pods|Upstreams/);
+    expect(stdout).to.not.match(/Components\.|Listeners\.|Upstreams/);
     expect(stdout).to.contain('Skipping proxies because deployments were excluded');
   });
 
@@ -202,7 +202,7 @@ describe('check', () => {
     expect(stderr).to.contain('* Listener listener-::-80 (listener) is not served: port taken');
     expect((await check([], ['-n', 'other'])).stderr).to.contain('No running control plane or proxy was found');
     expect((await check([], ['-p', 'nothing'])).stdout).to.contain(
-      'Warning: The provided label selector (nothing) applies to no pods',
+      'Warning: no component matches --pod-selector nothing',
     );
   });
 
@@ -227,7 +227,7 @@ describe('check', () => {
     const missing = [problem('VirtualService', 'shop', { path: 'spec.sslConfig.secretRef', message })];
     const { code, stdout, stderr } = await check(missing, [], pages);
     expect(code).to.equal(1);
-    expect(stdout).to.contain('Checking Deployments... 1 Errors!\nChecking Pods... 1 Errors!\n');
+    expect(stdout).to.contain('Checking Components... 1 Errors!\nChecking Listeners... 1 Errors!\n');
     expect(stderr.split('\n')).to.deep.equal([
       'Error: 3 errors occurred:',
       '\t* Component gateway-proxy (proxy) is starting: some listeners are not served: listener-::-8443',
@@ -366,7 +366,7 @@ stringData: { key: 0123456789abcdef0123456789abcde }
       expect(stdout)
         .to.match(/^Checking Upstreams\.\.\. OK\n/)
         .and.match(/Checking Proxies\.\.\. OK\nNo problems detected\.\n$/)
-        .and.not.contain('Deployments')
+        .and.not.contain('Components')
         .and.not.contain('GraphQLApis');
     });
 

@@ -7,7 +7,7 @@ import { call } from '../support/captured-io.ts';
 import { expectFixture } from '../support/fixtures.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const RESOURCES = `apiVersion: gw.vendor.io/v1
+const RESOURCES = `apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec:

@@ -95,7 +95,9 @@ function linesOf(issues: ReadonlyMap<string, Problem>, logged: ReadonlySet<strin
     const rest = group.length - 1;
     const more = rest === 0 ? '' : `  (and in ${rest} more ${rest === 1 ? 'place' : 'places'})`;
     const isError = group.some(({ severity }) => severity === 'error');
-    return { severity: isError ? 'error' : 'warn', message: formatIssue(group[0]) + more, places: group.length };
+    const isKept = isError && group[0].effect === 'keeps-last-good';
+    const kept = isKept ? '; the last good version stays in use' : '';
+    return { severity: isError ? 'error' : 'warn', message: formatIssue(group[0]) + kept + more, places: group.length };
   });
 }
 

@@ -8,14 +8,18 @@ import { settingsKey } from '../translate/translation-settings.ts';
 
 /** Returns every problem of the documents and of their translation once, sorted by position. */
 export function issuesOf(store: Store, translated: readonly LocatedProblem[]): readonly Problem[] {
-  const { faulty, unfiled } = store.state;
+  const { faulty, stored, unfiled } = store.state;
   const found = new Map<string, Problem>();
   const add = (issue: Problem): void => {
     const bounded = boundedProblem(issue);
     found.set(formatIssue(bounded), bounded);
   };
   unfiled.forEach(add);
-  for (const { issues } of faulty.values()) issues.forEach(add);
+  for (const [key, { issues }] of faulty) {
+    const used = stored.get(key);
+    const isKept = used !== undefined && servesLastVersion(used);
+    for (const issue of issues) add(isKept ? { ...issue, effect: 'keeps-last-good' } : issue);
+  }
   const rejected = rejectedByCause(unfiled);
   for (const located of translated) add(toProblem(located, store, rejected));
   return [...found]

@@ -184,6 +184,18 @@ describe('createControlPlane', () => {
     expect(written.filter(({ level }) => level === 50)).to.have.length(2);
   });
 
+  it('says which rejected resources keep their last good version', async () => {
+    const { written, log } = lines();
+    const source = memorySource({ a: upstream('a') });
+    await createControlPlane({ source, log }).start();
+    source.set('a', upstream('a', 'many'));
+    source.set('b', upstream('b', 'many'));
+    const messages = written.filter(({ level }) => level === 50).map(({ msg }) => msg);
+    expect(messages).to.have.length(2);
+    expect(messages[0]).to.match(/Upstream gw-system\/a .*; the last good version stays in use$/);
+    expect(messages[1]).to.contain('Upstream gw-system/b').and.not.contain('last good');
+  });
+
   it('logs one line per change, and each problem once', async () => {
     const { written, log } = lines();
     const source = memorySource({ a: upstream('a'), s: service('s', 'missing') });
@@ -253,7 +265,7 @@ describe('createControlPlane', () => {
     }
   });
 
-  it('says that a problem is in the last valid version if the next version is rejected', async () => {
+  it('says that a problem is in the last good version if the next version is rejected', async () => {
     const text = (to: string, more = '') => `apiVersion: gateway.vendor.io/v1
 kind: VirtualService
 metadata: { name: s }
@@ -276,12 +288,12 @@ ${more}`;
       source.set('f', file(text('a', mistake)));
       const [rejected, ...others] = found().sort(([, a], [, b]) => Number(b) - Number(a));
       expect(rejected![0], mistake).not.to.equal('MISSING_REFERENCE');
-      const hint = 'in the last valid version, which stays in use until the new one is valid';
+      const hint = 'in the last good version, which stays in use until the new one is valid';
       expect(others, mistake).to.deep.equal([['MISSING_REFERENCE', 6, hint]]);
       const { state, reason } = controlPlane.state!.statuses.get('VirtualService/gw-system/s')!.statuses['gw-system']!;
       expect(state).to.equal('Rejected');
       expect(reason).to.match(
-        /not found.* \(in the last valid version, which stays in use until the new one is valid\)/,
+        /not found.* \(in the last good version, which stays in use until the new one is valid\)/,
       );
     }
     source.set('f', file(text('a')));

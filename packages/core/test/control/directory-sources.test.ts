@@ -48,7 +48,7 @@ describe('the directories that Settings name', () => {
   const settings = (spec: object): void =>
     write(
       'own/settings.yaml',
-      `apiVersion: gw.vendor.io/v1\nkind: Settings\nmetadata: {name: default, namespace: gw-system}\nspec: ${JSON.stringify(spec)}\n`,
+      `apiVersion: settings.gw.vendor.io/v1\nkind: Settings\nmetadata: {name: default, namespace: gw-system}\nspec: ${JSON.stringify(spec)}\n`,
     );
   async function start(kinds?: ReadonlySet<Kind>): Promise<ControlPlane> {
     const base = join(root, 'own');

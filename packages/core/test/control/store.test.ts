@@ -219,7 +219,7 @@ describe('createStore', () => {
   describe('with rejected Settings', () => {
     const SETTINGS = 'Settings/gw-system/default' as ResourceKey;
     const settings = (spec: string): Record<string, string> => ({
-      's.yaml': `{apiVersion: gw.vendor.io/v1, kind: Settings, metadata: {name: default}, spec: ${spec}}`,
+      's.yaml': `{apiVersion: settings.gw.vendor.io/v1, kind: Settings, metadata: {name: default}, spec: ${spec}}`,
     });
     const inUse = () => {
       const { resource, stale, partial } = store.state.stored.get(SETTINGS)!;

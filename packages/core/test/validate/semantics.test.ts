@@ -24,7 +24,7 @@ metadata: { name: a }
 spec:
 ${spec}`;
 
-const settings = (extauth: string) => `apiVersion: gw.vendor.io/v1
+const settings = (extauth: string) => `apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default }
 spec:

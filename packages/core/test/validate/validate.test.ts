@@ -42,7 +42,7 @@ describe('validateWritten', () => {
   });
 
   it('treats a missing spec as empty', () => {
-    expect(specOf('apiVersion: gw.vendor.io/v1\nkind: Settings\nmetadata: {name: default}\n')).deep.equal({});
+    expect(specOf('apiVersion: settings.gw.vendor.io/v1\nkind: Settings\nmetadata: {name: default}\n')).deep.equal({});
   });
 
   it('ignores statuses in the old place', () => {

@@ -63,7 +63,7 @@ export function translateFilters(filters: readonly RouteFilter[], context: Filte
         const { namespace, input } = context.backends;
         const problem = input.optionProblem('RouteOption', { name, namespace });
         if (problem?.isMissing) isIncomplete = true;
-        // The last valid version of an invalid one may be known; requests are rejected if it is not.
+        // The last good version of an invalid one may be known; requests are rejected if it is not.
         else routeOptions.push(name);
         if (problem)
           problems.push({ reason: problem.isMissing ? 'BackendNotFound' : 'InvalidOption', message: problem.message });

@@ -96,7 +96,9 @@ describe('the writer of statuses', () => {
   });
 
   it('writes the status of Settings in the group that the user chose', async () => {
-    await api.apply('apiVersion: gw.vendor.io/v1\nkind: Settings\nmetadata: {name: default, namespace: gw-system}\n');
+    await api.apply(
+      'apiVersion: settings.gw.vendor.io/v1\nkind: Settings\nmetadata: {name: default, namespace: gw-system}\n',
+    );
     await start();
     writer.update(new Map([['Settings/gw-system/default', statusOf('Accepted')]]));
     await until(() => writer.written === 1);

@@ -25,6 +25,7 @@ export function compileRules({ descriptors = [], setDescriptors = [] }: RateLimi
   const rules: Rule[] = [];
   const prefix = resource === undefined ? [] : [{ key: GENERIC_KEY, value: resource }];
   const root: Position = {
+    field: '',
     name: nameOf(domain, prefix),
     id: `${domain}|${resource === undefined ? '' : keyPart(resource)}`,
     rules,
@@ -36,19 +37,21 @@ export function compileRules({ descriptors = [], setDescriptors = [] }: RateLimi
 
 /** Names of what is above a rule, and the rules so far. */
 interface Position {
+  /** Path of the descriptor in the rules; empty above the first. */
+  readonly field: string;
   readonly name: string;
   readonly id: string;
   readonly rules: Rule[];
 }
 
-function createRule({ name, id }: Position, fields: RateLimitDescriptor | RateLimitSetDescriptor): Rule {
+function createRule({ name, id, field }: Position, fields: RateLimitDescriptor | RateLimitSetDescriptor): Rule {
   const { rateLimit, alwaysApply = false, shadow: isShadow = false } = fields;
   const isSet = !('key' in fields);
   const weight = 'weight' in fields ? (fields.weight ?? 0) : 0;
   return {
     name,
     id,
-    limit: rateLimit && limitOf(rateLimit, name),
+    limit: rateLimit && limitOf(rateLimit, field),
     weight,
     alwaysApply,
     isSet,
@@ -57,26 +60,30 @@ function createRule({ name, id }: Position, fields: RateLimitDescriptor | RateLi
   };
 }
 
-function limitOf(rateLimit: RateLimit, name: string): Rule['limit'] {
+function limitOf(rateLimit: RateLimit, field: string): Rule['limit'] {
   try {
     return toLimit(rateLimit);
   } catch (error) {
-    throw rateLimitError('ERR_RATE_LIMIT_RULES', `rule ${name}: ${(error as Error).message}`, { cause: error });
+    throw rateLimitError('ERR_RATE_LIMIT_RULES', `${field}.rateLimit: ${(error as Error).message}`, { cause: error });
   }
 }
 
 function compileLevel(descriptors: readonly RateLimitDescriptor[], above: Position): Level {
   const level: Level = new Map();
-  for (const descriptor of descriptors) {
+  for (const [i, descriptor] of descriptors.entries()) {
     const { key = '', value } = descriptor;
-    const position = below(above, [{ key, value }]);
+    const field = `${above.field && `${above.field}.`}descriptors[${i}]`;
+    const position = { ...below(above, [{ key, value }]), field };
     const rule = createRule(position, descriptor);
     above.rules.push(rule);
     const node: TreeNode = { rule, children: compileLevel(descriptor.descriptors ?? [], position) };
     const branch = level.get(key) ?? { byValue: new Map<string, TreeNode>(), any: undefined };
     level.set(key, branch);
     if (value === undefined ? branch.any : branch.byValue.has(value)) {
-      throw rateLimitError('ERR_RATE_LIMIT_RULES', `duplicate rule ${position.name}`);
+      throw rateLimitError(
+        'ERR_RATE_LIMIT_RULES',
+        `${field}: another descriptor has the same key and value (rule ${position.name})`,
+      );
     }
     if (value === undefined) branch.any = node;
     else branch.byValue.set(value, node);
@@ -86,14 +93,14 @@ function compileLevel(descriptors: readonly RateLimitDescriptor[], above: Positi
 
 function compileSets(descriptors: readonly RateLimitSetDescriptor[], root: Position): SetRule[] {
   const seen = new Map<string, number>();
-  return descriptors.map((descriptor) => {
+  return descriptors.map((descriptor, i) => {
     const entries = (descriptor.simpleDescriptors ?? []).map(({ key = '', value }) => ({ key, value }));
     // No key of a tree has this part.
     const { name, id, rules } = below({ ...root, id: `${root.id}|*` }, [MARKER, ...entries]);
     const number = (seen.get(id) ?? 0) + 1;
     seen.set(id, number);
     // Equal sets with other limits are different rules.
-    const position = { name, id: number === 1 ? id : `${id}|=${number}`, rules };
+    const position = { field: `setDescriptors[${i}]`, name, id: number === 1 ? id : `${id}|=${number}`, rules };
     const rule = createRule(position, descriptor);
     rules.push(rule);
     return { rule, entries };
@@ -102,8 +109,8 @@ function compileSets(descriptors: readonly RateLimitSetDescriptor[], root: Posit
 
 const MARKER: RuleEntry = { key: GENERIC_KEY, value: SET_MARKER };
 
-function below({ name, id, rules }: Position, entries: readonly RuleEntry[]): Position {
-  return { name: nameOf(name, entries), id: entries.reduce(idOf, id), rules };
+function below({ field, name, id, rules }: Position, entries: readonly RuleEntry[]): Position {
+  return { field, name: nameOf(name, entries), id: entries.reduce(idOf, id), rules };
 }
 
 /**

@@ -29,7 +29,7 @@ describe('compileRules', () => {
   for (const [name, limit, message] of invalid) {
     it(`rejects ${name}`, () => {
       const compile = (): unknown => compileRules(ofLimit(limit), { domain: 'custom' });
-      expect(compile).to.throw(`rule custom.a_b: ${message}`).with.property('code', 'ERR_RATE_LIMIT_RULES');
+      expect(compile).to.throw(`descriptors[0].rateLimit: ${message}`).with.property('code', 'ERR_RATE_LIMIT_RULES');
     });
   }
 
@@ -37,8 +37,13 @@ describe('compileRules', () => {
     const twice = [{ key: 'a', value: '1' }, { key: 'a' }, { key: 'a', value: '1', rateLimit: LIMIT }];
     const compile = (descriptors: RateLimitRules['descriptors']) => () =>
       compileRules({ descriptors }, { domain: 'custom' });
-    expect(compile(twice)).to.throw('duplicate rule custom.a_1').with.property('code', 'ERR_RATE_LIMIT_RULES');
-    expect(compile([{ key: 'x', descriptors: [{ key: 'a' }, { key: 'a' }] }])).to.throw('duplicate rule custom.x.a');
+    expect(compile(twice))
+      .to.throw('descriptors[2]: another descriptor has the same key and value (rule custom.a_1)')
+      .with.property('code', 'ERR_RATE_LIMIT_RULES');
+    expect(compile([{ key: 'x', descriptors: [{ key: 'a' }, { key: 'a' }] }]))
+      .to.throw('descriptors[0].descriptors[1]: another')
+      .with.property('message')
+      .that.contains('(rule custom.x.a)');
     expect(compile([{ key: 'a', value: '' }, { key: 'a' }])).not.to.throw();
   });
 

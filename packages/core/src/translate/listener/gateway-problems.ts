@@ -22,7 +22,7 @@ export function gatewayWarnings({ spec, ref }: UsedGateway, input: TranslationIn
   const { collectorUpstreamRef: collector, clusterName } = provider ?? {};
   if (collector?.name) {
     const upstream = { name: collector.name, namespace: collector.namespace || ref.namespace };
-    warnUnless(upstream, `the collector *v1.Upstream { ${dotted(upstream)} } of the tracing provider not found`);
+    warnUnless(upstream, `the collector Upstream ${dotted(upstream)} of the tracing provider not found`);
   } else if (clusterName) {
     warnUnless(refOf(clusterName), `the cluster ${clusterName} of the tracing provider not found`);
   } else if (provider) warnings.push(faultOf('the tracing provider has no collector: no spans are sent'));
@@ -30,14 +30,14 @@ export function gatewayWarnings({ spec, ref }: UsedGateway, input: TranslationIn
     warnUnless(refOf(cluster), `the cluster ${cluster} of the access log not found`);
   for (const server of processorsOf(spec.httpGateway?.options)) {
     const upstream = { name: server.name, namespace: server.namespace || gatewayNamespace() };
-    const text = `the server *v1.Upstream { ${dotted(upstream)} } of external processing not found`;
+    const text = `the server Upstream ${dotted(upstream)} of external processing not found`;
     if (!input.upstreams.has(keyOf('Upstream', upstream)))
       warnings.push(missingFault(text, 'Upstream', upstream, input));
   }
   const { extauthzServerRef: auth } = spec.httpGateway?.options?.extauth ?? {};
   if (auth?.name) {
     const upstream = { name: auth.name, namespace: auth.namespace || gatewayNamespace() };
-    warnUnless(upstream, `the auth server *v1.Upstream { ${dotted(upstream)} } not found`);
+    warnUnless(upstream, `the auth server Upstream ${dotted(upstream)} not found`);
   }
   const server = spec.httpGateway?.options?.ratelimitServer;
   return [...warnings, ...missingRateLimitServer(server, input, SERVER)];

@@ -129,7 +129,7 @@ function destinationsOf(
   const ref: ResourceRef = { name, namespace: own || namespace };
   const found = reader.find<UpstreamGroupSpec>('UpstreamGroup', ref);
   const path = [...at, 'upstreamGroup'];
-  const text = `*v1.UpstreamGroup { ${dotted(ref)} }`;
+  const text = `UpstreamGroup ${dotted(ref)}`;
   if (found.state === 'usable')
     return (found.resource.spec.destinations ?? []).map((one) => share(one, ref.namespace, path));
   const fault =

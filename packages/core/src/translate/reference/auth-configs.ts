@@ -75,7 +75,7 @@ function entryOf(stored: StoredResource, sources: AuthConfigSources): AuthConfig
     return { stored, problems, fault: { ...error, path: [], message: `${name} cannot be used: ${error.message}` } };
   const { name: own, namespace } = resource.metadata;
   const config = Object.freeze({ ref: Object.freeze({ name: own, namespace }), spec });
-  const warning = stored.stale ? `${name} serves its last valid version: ${causeOf(stored)}` : undefined;
+  const warning = stored.stale ? `${name} serves its last good version: ${causeOf(stored)}` : undefined;
   return { stored, config, problems, ...(warning !== undefined && { warning }) };
 }
 

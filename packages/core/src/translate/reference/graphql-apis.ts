@@ -58,7 +58,7 @@ function resolve(ref: ResourceRef, reading: Reading, above: readonly string[]): 
   if (found.state === 'missing') return fail(reader.missing(`${name} not found`, 'GraphQLApi', ref), key);
   if (found.state === 'rejected') return fail(faultOf(`${name} is rejected: ${found.cause}`), key);
   const { resource, stale } = found;
-  if (stale !== undefined) warnings.push(`${name} serves its last valid version: ${stale}`);
+  if (stale !== undefined) warnings.push(`${name} serves its last good version: ${stale}`);
   readUpstreams(resource, reading);
   const subschemas: SnapshotGraphQLApi[] = [];
   for (const part of resource.spec.stitchedSchema?.subschemas ?? []) {

@@ -19,7 +19,7 @@ export function missingRateLimitServer(
   if (entry && !entry.fault) return [];
   const fault = entry
     ? faultOf(entry.fault!.message)
-    : missingFault(`*v1.Upstream { ${dotted(ref)} } not found`, 'Upstream', ref, input);
+    : missingFault(`Upstream ${dotted(ref)} not found`, 'Upstream', ref, input);
   const message = `requests are counted in the gateway: ${fault.message}`;
   return [{ ...fault, message, path: [...at, 'ratelimitServerRef'] }];
 }

@@ -105,7 +105,7 @@ type EntryInput = UpstreamInput & { readonly service: ClusterService | undefined
 function entryOf(stored: StoredResource, all: EntryInput, goodSsl: SslConfig | undefined): UpstreamEntry {
   const resource = completeResource(stored) as Resource<UpstreamSpec> | undefined;
   const report = new Report();
-  const name = `*v1.Upstream { ${dotted(identityOfKey(stored.key))} }`;
+  const name = `Upstream ${dotted(identityOfKey(stored.key))}`;
   if (!resource)
     return { stored, problems: report.problems(), fault: faultOf(`${name} is rejected: ${causeOf(stored)}`) };
   const missing =
@@ -119,7 +119,7 @@ function entryOf(stored: StoredResource, all: EntryInput, goodSsl: SslConfig | u
   const problem = tlsProblem(resource, all);
   for (const { path, ...fault } of endpointSecretProblems(resource.spec, resource.metadata.namespace, all))
     report.warn({ ...fault, path: [] }, path);
-  const warning = stored.stale ? `${name} serves its last valid version: ${causeOf(stored)}` : undefined;
+  const warning = stored.stale ? `${name} serves its last good version: ${causeOf(stored)}` : undefined;
   if (problem && goodSsl && canReplace(goodSsl, resource, all)) {
     report.warn({ ...problem, message: problem.message + KEEPS_SSL_CONFIG, effect: 'keeps-last-good' }, TLS_SECRET);
     const upstream = upstreamOf(withSsl(resource, goodSsl, all), stored, { all, report });

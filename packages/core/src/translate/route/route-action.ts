@@ -145,7 +145,7 @@ function forwardAction(action: ForwardAction, leaf: Leaf, reader: Reader): Writt
 
 function group(written: Ref, leaf: Leaf, reader: Reader): WrittenAction {
   const ref = { name: written.name ?? '', namespace: written.namespace || leaf.holder.ref.namespace };
-  const label = `*v1.UpstreamGroup { ${dotted(ref)} }`;
+  const label = `UpstreamGroup ${dotted(ref)}`;
   const key = keyOf('UpstreamGroup', ref);
   const found = reader.find<UpstreamGroupSpec>('UpstreamGroup', ref);
   if (found.state === 'missing') {
@@ -160,7 +160,7 @@ function group(written: Ref, leaf: Leaf, reader: Reader): WrittenAction {
   return {
     ...made,
     warnings: [
-      { code: 'STATUS', path: GROUP, message: `${label} serves its last valid version: ${found.stale}` },
+      { code: 'STATUS', path: GROUP, message: `${label} serves its last good version: ${found.stale}` },
       ...made.warnings!,
     ],
   };

@@ -97,7 +97,7 @@ function rejectedMessage(ref: ResourceRef, cause: string): string {
 }
 
 function staleMessage(ref: ResourceRef, cause: string): string {
-  return `route table ${dotted(ref)} serves its last valid version: ${cause}`;
+  return `route table ${dotted(ref)} serves its last good version: ${cause}`;
 }
 
 function selectorText({ namespaces = [], labels = {}, expressions = [] }: RouteTableSelector): string {

@@ -27,7 +27,7 @@ export interface LocatedProblem {
 }
 
 /** Added to the problems of a version that is still in use: they may no longer be in the text of the resource. */
-export const IN_LAST_VERSION = 'in the last valid version, which stays in use until the new one is valid';
+export const IN_LAST_VERSION = 'in the last good version, which stays in use until the new one is valid';
 
 /** Returns true if an earlier version of a resource is in use because the newest is rejected. */
 export function servesLastVersion({ stale, partial }: StoredResource): boolean {

@@ -26,7 +26,7 @@ function serverProblems(place: AuthPlace, reader: Reader): readonly FieldProblem
 
 const NONE: readonly SnapshotAuthConfig[] = Object.freeze([]);
 
-/** Returns the warning about an AuthConfig whose last valid version is served. */
+/** Returns the warning about an AuthConfig whose last good version is served. */
 export function staleAuth(block: ExtAuthExtension | undefined, reader: Reader): string | undefined {
   return block?.configRef && reader.authConfig(block.configRef).warning;
 }

@@ -171,7 +171,7 @@ function referenced(
     else report.error(fault, at);
     return undefined;
   }
-  if (found.stale) report.warn(`${name} serves its last valid version: ${found.stale}`, at);
+  if (found.stale) report.warn(`${name} serves its last good version: ${found.stale}`, at);
   const { options } = found.resource.spec;
   return options && withNamespaces(options, ref.namespace, reader.input.derived);
 }

@@ -45,7 +45,7 @@ export function findRateLimitConfig({ name = '', namespace = '' }: Ref, reader: 
   if (found.state === 'rejected') return { fault: faultOf(`${label} is rejected: ${found.cause}`) };
   const config = reader.input.derived.of(configOf, found.resource);
   if (found.stale === undefined) return { config };
-  return { config, warning: `${label} serves its last valid version: ${found.stale}` };
+  return { config, warning: `${label} serves its last good version: ${found.stale}` };
 }
 
 function configOf({ metadata: { name, namespace }, spec }: Resource<RateLimitConfigSpec>): SnapshotRateLimitConfig {

@@ -34,7 +34,7 @@ export function rateLimitProblems(
   ];
 }
 
-/** Returns warnings about RateLimitConfigs whose last valid version is served, each at the field that refers to it. */
+/** Returns warnings about RateLimitConfigs whose last good version is served, each at the field that refers to it. */
 export function staleLimits(options: RateLimitLevel, holder: OptionHolder, reader: Reader): readonly SourcedProblem[] {
   if (!CONFIG_OPTIONS.some((name) => options[name])) return NONE;
   const place = placesOf(holder, reader);

@@ -34,7 +34,7 @@ spec:
 `;
 
 describe('references to AuthConfigs', () => {
-  it('are named by warnings about a last valid version', () => {
+  it('are named by warnings about a last good version', () => {
     const stored = new Map(unvalidated(RESOURCES));
     const key = keyOf('AuthConfig', { name: 'staff', namespace: 'gw-system' });
     stored.set(key, { ...stored.get(key)!, stale: true });
@@ -45,6 +45,6 @@ describe('references to AuthConfigs', () => {
       'warning spec.virtualHost.routes[1].routeAction.multi.destinations[1].options.extauth',
     ]);
     for (const { problem } of found)
-      expect(problem.message).to.equal('AuthConfig gw-system.staff serves its last valid version: it is not valid');
+      expect(problem.message).to.equal('AuthConfig gw-system.staff serves its last good version: it is not valid');
   });
 });

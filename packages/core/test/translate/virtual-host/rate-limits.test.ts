@@ -53,12 +53,12 @@ const hostError = (text: string) => `VirtualHost Error: ProcessingError. Reason:
 const routeError = (text: string, name: string) => `Route Error: ProcessingError. Reason: ${text}. Route Name: ${name}`;
 
 describe('rate limits of virtual hosts', () => {
-  it('name the field that refers to a RateLimitConfig whose last valid version is served', () => {
+  it('name the field that refers to a RateLimitConfig whose last good version is served', () => {
     const shop = service('shop', `options: { ${refs('a', 'b')} }, `, route('/a', `options: { ${refs('b')} }`));
     const stored = new Map(unvalidated([UPSTREAM, config('a'), config('b'), shop].join('---\n')));
     const key = keyOf('RateLimitConfig', { name: 'b', namespace: 'gw-system' });
     stored.set(key, { ...stored.get(key)!, stale: true });
-    const warning = 'RateLimitConfig gw-system.b serves its last valid version: it is not valid';
+    const warning = 'RateLimitConfig gw-system.b serves its last good version: it is not valid';
     const found = problemsOf(translate({ stored })).filter((text) => text.startsWith('warning VirtualService'));
     const at = 'warning VirtualService/gw-system/shop spec.virtualHost';
     expect(found).to.deep.equal([
@@ -152,7 +152,7 @@ describe('rate limits of virtual hosts', () => {
     stored.set(key, { ...rejected, resource: good, stale: true });
     const stale = translate({ stored });
     expect(problemsOf(stale)).to.deep.equal([
-      'warning VirtualService/gw-system/shop spec.virtualHost.options.rateLimitConfigs.refs[0]: RateLimitConfig gw-system.a serves its last valid version: spec.raw: it is wrong',
+      'warning VirtualService/gw-system/shop spec.virtualHost.options.rateLimitConfigs.refs[0]: RateLimitConfig gw-system.a serves its last good version: spec.raw: it is wrong',
     ]);
     expect(hostsOf(stale)[0]!.rateLimitConfigs[0]!.spec).to.equal(good.spec);
   });
@@ -203,7 +203,7 @@ describe('rate limits of routes', () => {
   });
 
   it('are replaced if a RateLimitConfig is missing and invalid routes are replaced', () => {
-    const settings = `apiVersion: gw.vendor.io/v1
+    const settings = `apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { gw: { invalidConfigPolicy: { replaceInvalidRoutes: true } } }
@@ -250,7 +250,7 @@ describe('changes of a RateLimitConfig', () => {
 });
 
 describe('limits without a rule in the Settings', () => {
-  const settings = (fields: string) => `apiVersion: gw.vendor.io/v1
+  const settings = (fields: string) => `apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { ratelimit: { descriptors: [{ key: remote_address, rateLimit: { requestsPerUnit: 1, unit: SECOND } }] }${fields} }
@@ -309,7 +309,7 @@ spec: { bindPort: 8080, httpGateway: { options: { ratelimitServer: { ${server} }
 });
 
 describe('the server of rate limits', () => {
-  const settings = (server: string) => `apiVersion: gw.vendor.io/v1
+  const settings = (server: string) => `apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { ratelimit: { descriptors: [{ key: a }] }, ratelimitServer: { ${server} } }

@@ -24,7 +24,7 @@ spec:
         directResponseAction: { status: 200 }
         optionsConfigRefs: { delegateOptions: [{ name: shared, namespace: team }] }
 `;
-const UNCHECKED = `apiVersion: gw.vendor.io/v1
+const UNCHECKED = `apiVersion: settings.gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
 spec: { gateway: { validation: { disableTransformationValidation: true } } }

@@ -82,7 +82,7 @@ describe('routes from the Gateway API whose shared options are not known', () =>
     expect(statuses(after([written], [written, ...options]))).to.deep.equal([200, 200]);
   });
 
-  it('keep the last valid version of the options', () => {
+  it('keep the last good version of the options', () => {
     const written = service({ route: ['jwt'] });
     const translation = after(
       [written, option('RouteOption', 'jwt', VALID)],
