@@ -216,7 +216,7 @@ function thrown(create: Create, options: unknown): string {
 
 /** Returns a value of another type than all that an option may have. */
 const otherType = (value: unknown): readonly [value: unknown, type: string] =>
-  typeof value === 'boolean' ? ['false', 'text'] : [true, 'true or false'];
+  typeof value === 'boolean' ? ['false', 'text'] : [true, 'a boolean'];
 
 describe('the options of every public middleware', () => {
   const found = Object.keys(NAMES)
@@ -261,7 +261,7 @@ describe('the options of every public middleware', () => {
             const message = thrown(create, { ...options, [key]: other });
             expect(message, key)
               .to.match(isField)
-              .and.match(new RegExp(`\\b${key}: must be .*, is ${type}`));
+              .and.match(new RegExp(`\\b${key}: must be .*\\bgot ${type}`));
           }
       });
 
@@ -283,7 +283,7 @@ describe('the options of every public middleware', () => {
     'a text as a switch': [
       '@edge-gateway/rate-limit rateLimit',
       { requestsPerUnit: 1, denyOnFail: 'false' },
-      'rateLimit: denyOnFail: must be true or false, is text',
+      'rateLimit: denyOnFail: must be true or false, got text',
     ],
     'a misspelt target': [
       '@edge-gateway/routing forwardTo',
@@ -318,7 +318,7 @@ describe('the options of every public middleware', () => {
     'a limit that is no number': [
       '@edge-gateway/graphql graphqlApi',
       { ...BOOKS, limits: { maxQueryDepth: '3' } },
-      'graphqlApi: limits.maxQueryDepth: must be a whole number, is text',
+      'graphqlApi: limits.maxQueryDepth: must be a whole number, got text',
     ],
   };
   for (const [what, [place, options, message]] of Object.entries(nested))

@@ -238,14 +238,18 @@ describe('rateLimit in a server of your own', () => {
       { requestsPerMinute: 1 } as RateLimitOptions,
       'requestsPerMinute: unknown key requestsPerMinute (did you mean requestsPerUnit?)',
     ],
-    ['a negative number', { requestsPerUnit: -1 }, 'requestsPerUnit: -1 is less than allowed'],
+    [
+      'a negative number',
+      { requestsPerUnit: -1 },
+      'requestsPerUnit: must be at least 0 and at most 4294967295, got -1',
+    ],
     ['an unknown unit', { requestsPerUnit: 1, unit: 'FORTNIGHT' as 'HOUR' }, 'unit: FORTNIGHT is not allowed'],
     ['an unknown key', { requestsPerUnit: 1, by: 'session' as 'user' }, 'by: session is not allowed'],
     ['an empty header', { requestsPerUnit: 1, by: { header: '' } }, 'by.header: must not be empty'],
     [
       'a store without counters',
       { requestsPerUnit: 1, store: {} as Store },
-      'store: must be a store, e.g. of createMemoryStore(), is an object',
+      'store: must be a store, e.g. of createMemoryStore(), got an object',
     ],
     ['an invalid action', { rateLimits: [{ actions: [{}] }] }, 'rateLimits[0].actions[0]: the action has no type'],
   ];

@@ -46,7 +46,7 @@ describe('options of rbac and jwt', () => {
   it('reject NaN', () => {
     const provider = { issuer: 'https://id.example.com', jwks: KEY, clockSkewSeconds: Number.NaN };
     expect(create(jwt, { providers: { main: provider } }))
-      .to.throw('jwt: providers.main.clockSkewSeconds: must be plain data, is NaN')
+      .to.throw('jwt: providers.main.clockSkewSeconds: must be plain data, got NaN')
       .with.property('code', 'ERR_CORE_MIDDLEWARE');
   });
 
@@ -69,11 +69,11 @@ describe('options of rbac and jwt', () => {
     const cyclic: Record<string, unknown> = {};
     cyclic['policies'] = cyclic;
     const options: readonly (readonly [object, string])[] = [
-      [cyclic, 'policies: must be plain data, is a cycle'],
-      [{ policies: { a: { permissions: { methods: [1n] } } } }, 'methods[0]: must be plain data, is a bigint'],
-      [{ policies: { a: { permissions: () => ({}) } } }, 'permissions: must be plain data, is a function'],
-      [{ policies: { a: { permissions: null } } }, 'permissions: must be plain data, is null'],
-      [{ policies: new Map() }, 'policies: must be plain data, is a Map'],
+      [cyclic, 'policies: must be plain data, got a cycle'],
+      [{ policies: { a: { permissions: { methods: [1n] } } } }, 'methods[0]: must be plain data, got a bigint'],
+      [{ policies: { a: { permissions: () => ({}) } } }, 'permissions: must be plain data, got a function'],
+      [{ policies: { a: { permissions: null } } }, 'permissions: must be plain data, got null'],
+      [{ policies: new Map() }, 'policies: must be plain data, got a Map'],
     ];
     for (const [each, message] of options)
       expect(create(rbac, each)).to.throw(message).with.property('code', 'ERR_CORE_MIDDLEWARE');

@@ -453,7 +453,7 @@ not ok 2 - shop.test.yaml: fails & <shows> "it" '\\#' twice
   for (const [what, text, message] of [
     ['an unknown key', `config: resources\ntest: []\n`, 'shop.test.yaml:2:1  unknown key test (did you mean "tests"?)'],
     ['no test', 'config: resources\ntests: []\n', 'shop.test.yaml:2:1  tests must be a list of at least one test'],
-    ['a list', '- a\n', 'a resource is an object, this is a list'],
+    ['a list', '- a\n', 'expected an object with apiVersion, kind, metadata and spec, got a list'],
     ['what is not YAML', 'tests: [', 'shop.test.yaml:1:'],
     ['two documents', 'tests: []\n---\ntests: []\n', 'shop.test.yaml: write all tests of a file in one document'],
     ['a test that is empty', 'tests: [{}]', 'a test has a name, a request and expect'],

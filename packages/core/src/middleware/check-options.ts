@@ -58,7 +58,7 @@ export function checkOptions<Options extends object>(
   if (typeof written !== 'object' || written === null) throw error(`${name}: options are missing`);
   const node = nodeOf(schema);
   const notPlain = findNotPlain(written, node, [], new Set());
-  if (notPlain) throw error(`${name}: ${problemText(notPlain, `must be plain data, is ${notPlain.found}`)}`);
+  if (notPlain) throw error(`${name}: ${problemText(notPlain, `must be plain data, got ${notPlain.found}`)}`);
   const report = new DocumentReport({ unit: '', value: written, origin: ORIGIN, locate: () => ORIGIN, issues: [] });
   const { spec } = normalise(schema, { written, at: [] }, report);
   const found = report.issues.find(isError) ?? check?.(spec as never, []).find(isError);

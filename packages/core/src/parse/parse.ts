@@ -159,8 +159,8 @@ function toIssue(source: SourceText, { code, offset, message, hint }: TextProble
 
 function notAnObject(source: SourceText, offset: number, value: unknown): Problem {
   const is = Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`;
-  const hint = 'apiVersion, kind, metadata and spec';
-  return toIssue(source, { code: 'NOT_AN_OBJECT', offset, message: `a resource is an object, this is ${is}`, hint });
+  const message = `expected an object with apiVersion, kind, metadata and spec, got ${is}`;
+  return toIssue(source, { code: 'NOT_AN_OBJECT', offset, message });
 }
 
 /** Returns the items of a Kubernetes list: `kind: List`, or the `…List` of one kind. */

@@ -123,7 +123,7 @@ function readTexts(
   const written = Object.entries(value).filter(([, text]) => text !== null);
   for (const [key, text] of written) {
     if (typeof text === 'string') continue;
-    reportType(report, ['metadata', field, key], `must be text, is ${typeof text}`, 'put it in quotes');
+    reportType(report, ['metadata', field, key], `must be text, got a ${typeof text}`, 'put it in quotes');
   }
   return Object.freeze(Object.fromEntries(written)) as Readonly<Record<string, string>>;
 }

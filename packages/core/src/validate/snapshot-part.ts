@@ -288,7 +288,7 @@ const checkAction: Check<f.Static<typeof action>> = (found, at) => {
  *
  * @example
  * snapshotPartProblem('EndpointSet', { endpoints: [{ address: '10.0.0.1', port: 70000, weight: 1 }] });
- * // { field: 'endpoints[0].port', message: '70000 is more than allowed (at least 0, at most 65535)' }
+ * // { field: 'endpoints[0].port', message: 'must be at least 0 and at most 65535, got 70000' }
  */
 export function snapshotPartProblem(
   part: SnapshotPartName,

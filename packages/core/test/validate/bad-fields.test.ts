@@ -39,28 +39,28 @@ const CASES: [name: string, yaml: string, line: string][] = [
   [
     'a list where an object is wanted',
     route(`{${DIRECT}, options: ^^[a]}`),
-    `${WHO}.options  must be an object, is a list`,
+    `${WHO}.options  must be an object, got a list`,
   ],
-  ['a text where a list is wanted', route(`{${DIRECT}, matchers: ^^/a}`), `${WHO}.matchers  must be a list, is text`],
+  ['a text where a list is wanted', route(`{${DIRECT}, matchers: ^^/a}`), `${WHO}.matchers  must be a list, got text`],
   [
     'a number where a text is wanted',
     route('{matchers: [{prefix: ^^5}], directResponseAction: {status: 200}}'),
-    `${WHO}.matchers[0].prefix  must be text, is a number`,
+    `${WHO}.matchers[0].prefix  must be text, got a number`,
   ],
   [
     'a text where a truth value is wanted',
     route(`{${DIRECT}, inheritableMatchers: ^^"yes"}`),
-    `${WHO}.inheritableMatchers  must be true or false, is text`,
+    `${WHO}.inheritableMatchers  must be true or false, got text`,
   ],
   [
     'a text where a number is wanted',
     route('{directResponseAction: {status: ^^"200"}}'),
-    `${WHO}.directResponseAction.status  must be a whole number, is text`,
+    `${WHO}.directResponseAction.status  must be a whole number, got text`,
   ],
   [
     'a fraction where a whole number is wanted',
     route('{directResponseAction: {status: ^^200.5}}'),
-    `${WHO}.directResponseAction.status  must be a whole number, is a fraction`,
+    `${WHO}.directResponseAction.status  must be a whole number, got a fraction`,
   ],
   [
     'a redirect to a host with a path',
@@ -70,12 +70,12 @@ const CASES: [name: string, yaml: string, line: string][] = [
   [
     'an element without a value',
     route(`{${DIRECT}, options: {upgrades: [^^null]}}`),
-    `${WHO}.options.upgrades[0]  must be an object, is empty  (leave it out, or give it a value)`,
+    `${WHO}.options.upgrades[0]  must be an object, got empty  (leave it out, or give it a value)`,
   ],
   [
     'a number instead of a duration',
     route(`{${DIRECT}, options: {timeout: ^^5}}`),
-    `${WHO}.options.timeout  must be text, is a number  (a duration, for example 5s)`,
+    `${WHO}.options.timeout  must be text, got a number  (a duration, for example 5s)`,
   ],
   [
     'a bad duration',
@@ -100,7 +100,7 @@ const CASES: [name: string, yaml: string, line: string][] = [
   [
     'an enum of the wrong type',
     route('{redirectAction: {responseCode: ^^[FOUND]}}'),
-    `${WHO}.redirectAction.responseCode  must be one of its names, is a list  (one of MOVED_PERMANENTLY, FOUND, SEE_OTHER, TEMPORARY_REDIRECT, PERMANENT_REDIRECT)`,
+    `${WHO}.redirectAction.responseCode  must be one of MOVED_PERMANENTLY, FOUND, SEE_OTHER, TEMPORARY_REDIRECT, PERMANENT_REDIRECT (got a list)`,
   ],
   [
     'a bad regular expression',
@@ -135,12 +135,12 @@ const CASES: [name: string, yaml: string, line: string][] = [
   [
     'a number below its bound',
     route('{directResponseAction: {status: ^^99}}'),
-    `${WHO}.directResponseAction.status  99 is less than allowed  (at least 200, at most 599)`,
+    `${WHO}.directResponseAction.status  must be at least 200 and at most 599, got 99`,
   ],
   [
     'a number above its bound',
     resource('Gateway', '{bindPort: ^^70000, httpGateway: {}}'),
-    'Gateway ns/x  spec.bindPort  70000 is more than allowed  (at least 0, at most 65535)',
+    'Gateway ns/x  spec.bindPort  must be at least 0 and at most 65535, got 70000',
   ],
   [
     'one field in both spellings',
@@ -162,7 +162,7 @@ const CASES: [name: string, yaml: string, line: string][] = [
   [
     'a spec that is not an object',
     resource('RouteTable', '^^[]'),
-    'RouteTable ns/x  spec  must be an object, is a list',
+    'RouteTable ns/x  spec  must be an object, got a list',
   ],
   [
     'a required field that is missing',
@@ -208,7 +208,7 @@ describe('an invalid field', () => {
   it('is reported at its original position inside moved or renamed fields', () => {
     const { text, place } = unmark(route(`{${DIRECT}, header_manipulation: {request_headers_to_remove: [^^5]}}`));
     expect(linesOf(text)).deep.equal([
-      `${place}  ${WHO}.header_manipulation.request_headers_to_remove[0]  must be text, is a number`,
+      `${place}  ${WHO}.header_manipulation.request_headers_to_remove[0]  must be text, got a number`,
     ]);
   });
 });

@@ -14,7 +14,7 @@ describe('Settings', () => {
     for (const bits of ['1', '56', '128']) expect(linesWith(bits), bits).to.deep.equal([]);
     for (const bits of ['0', '-1', '129', '64.5', "'64'", '/64'])
       expect(linesWith(bits).join(), bits).to.match(
-        /spec\.ratelimitServer\.ipv6PrefixLength  .*(than allowed|whole number)/,
+        /spec\.ratelimitServer\.ipv6PrefixLength  .*(at most|whole number)/,
       );
   });
 

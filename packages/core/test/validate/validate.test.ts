@@ -249,7 +249,7 @@ describe('validateWritten on identity', () => {
     [
       'a label that is a number',
       'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {v: ^^1}}\n',
-      'ConfigMap gw-system/a  metadata.labels.v  must be text, is number  (put it in quotes)',
+      'ConfigMap gw-system/a  metadata.labels.v  must be text, got a number  (put it in quotes)',
     ],
   ];
   for (const [name, yaml, line] of cases) {

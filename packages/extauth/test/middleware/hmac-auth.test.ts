@@ -55,7 +55,7 @@ describe('hmacAuth as middleware', () => {
       [{ shop: '' }, 'the secret of shop is empty'],
       [{ shop: [] }, 'the secret of shop is empty'],
       [{ shop: ['a', ''] }, 'the secret of shop is empty'],
-      [{ shop: undefined }, 'hmacAuth: users.shop: must be text, or a list, is undefined'],
+      [{ shop: undefined }, 'hmacAuth: users.shop: must be text, or a list, got undefined'],
       [{ '': 'x' }, 'invalid user name ""'],
       [{ 'a,b': 'x' }, 'invalid user name "a,b"'],
       [{ 'a"b': 'x' }, String.raw`invalid user name "a\"b"`],

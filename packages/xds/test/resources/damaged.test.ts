@@ -38,7 +38,7 @@ const DAMAGES: readonly (readonly [
     HOST,
     (b) => (b.routes[0].options = { rbac: 'all' }),
     'routes[0].options.rbac',
-    'must be an object, is text',
+    'must be an object, got text',
   ],
   [
     'a policy that is switched off by null',
@@ -46,7 +46,7 @@ const DAMAGES: readonly (readonly [
     HOST,
     (b) => (b.options.extauth = null),
     'options.extauth',
-    'must be an object, is empty (leave it out, or give it a value)',
+    'must be an object, got empty (leave it out, or give it a value)',
   ],
   [
     'a security field without support',
@@ -94,7 +94,7 @@ const DAMAGES: readonly (readonly [
     HOST,
     (b) => (b.routes[0].action.status = 99),
     'routes[0].action.status',
-    '99 is less than allowed (at least 100, at most 599)',
+    'must be at least 100 and at most 599, got 99',
   ],
   [
     'an unknown action',
@@ -150,7 +150,7 @@ const DAMAGES: readonly (readonly [
     'up_gw-system',
     (b) => (b.endpoints[0].port = 70_000),
     'endpoints[0].port',
-    '70000 is more than allowed (at least 0, at most 65535)',
+    'must be at least 0 and at most 65535, got 70000',
   ],
   [
     'a fraction as a weight',
@@ -158,7 +158,7 @@ const DAMAGES: readonly (readonly [
     'up_gw-system',
     (b) => (b.endpoints[0].weight = 0.5),
     'endpoints[0].weight',
-    'must be a whole number, is a fraction',
+    'must be a whole number, got a fraction',
   ],
   [
     'an unknown option of a listener',
@@ -174,7 +174,7 @@ const DAMAGES: readonly (readonly [
     LISTENER,
     (b) => (b.bindPort = '8080'),
     'bindPort',
-    'must be a whole number, is text',
+    'must be a whole number, got text',
   ],
   [
     'an unknown field of the Settings',
@@ -190,7 +190,7 @@ const DAMAGES: readonly (readonly [
     'gw-system/s',
     (b) => (b.data.a = { inner: 'hidden' }),
     'data.a',
-    'must be text, is an object',
+    'must be text, got an object',
   ],
 ];
 

@@ -270,13 +270,13 @@ describe('states that cannot be used', () => {
       'a field of another type',
       textOf({ name: 'x', listener: 'l', domains: {} }),
       'domains',
-      'must be a list, is an object',
+      'must be a list, got an object',
     ],
     [
       'a list with other elements',
       textOf({ name: 'x', listener: 'l', domains: ['a', 1] }),
       'domains[1]',
-      'must be text, is a number',
+      'must be text, got a number',
     ],
   ] as const) {
     it(`keep the last version of a virtual host after ${what}, and apply the others`, () => {
@@ -296,7 +296,7 @@ describe('states that cannot be used', () => {
     decoder.receive({ type: TYPE.virtualHost, name: resource, version: '1', value: textOf({ domains: 7 }) });
     const { rejections, snapshot } = decoder.build();
     const effect = 'its domains are unknown: other virtual hosts may respond to their requests';
-    expect(rejections.map(({ message }) => message)).to.deep.equal([`must be a list, is a number (${effect})`]);
+    expect(rejections.map(({ message }) => message)).to.deep.equal([`must be a list, got a number (${effect})`]);
     expect(snapshot.listeners[0]!.virtualHosts).to.have.length(2);
   });
 

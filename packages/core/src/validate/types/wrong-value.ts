@@ -19,7 +19,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 /** Returns the problem of a value of another type than `wanted`. */
 export function typeProblem(wanted: string, value: unknown, format?: ScalarNode['format']): ValueProblem {
   const hint = format === 'duration' ? DURATION_HINT : value === null ? 'leave it out, or give it a value' : undefined;
-  return { code: 'WRONG_TYPE', message: `must be ${TYPE_NAMES[wanted]}, is ${typeName(value)}`, hint, on: 'value' };
+  return { code: 'WRONG_TYPE', message: `must be ${TYPE_NAMES[wanted]}, got ${typeName(value)}`, hint, on: 'value' };
 }
 
 /** Returns the problem of a number outside its bounds; `undefined` if it is inside. */
@@ -30,8 +30,8 @@ export function boundProblem({ minimum, maximum }: ScalarNode, value: number): V
     minimum === undefined ? '' : `at least ${minimum}`,
     maximum === undefined ? '' : `at most ${maximum}`,
   ];
-  const message = `${value} is ${isLess ? 'less' : 'more'} than allowed`;
-  return { code: 'OUT_OF_RANGE', message, hint: bounds.filter(Boolean).join(', '), on: 'value' };
+  const message = `must be ${bounds.filter(Boolean).join(' and ')}, got ${value}`;
+  return { code: 'OUT_OF_RANGE', message, on: 'value' };
 }
 
 /** Returns the problem of a value that is none of the names of an enum. */
@@ -40,7 +40,7 @@ export function enumProblem(value: unknown, names: readonly string[]): ValueProb
   const allowed = names.filter((name, number) => number > 0 || name !== 'UNKNOWN');
   const list = `one of ${allowed.join(', ')}`;
   if (typeof value !== 'string' && typeof value !== 'number') {
-    return { code: 'WRONG_TYPE', message: `must be one of its names, is ${typeName(value)}`, hint: list, on: 'value' };
+    return { code: 'WRONG_TYPE', message: `must be ${list} (got ${typeName(value)})`, on: 'value' };
   }
   const near = typeof value === 'string' ? suggest(value, allowed) : undefined;
   const hint = near?.startsWith('did') ? `${near} ${list}` : list;
@@ -50,7 +50,7 @@ export function enumProblem(value: unknown, names: readonly string[]): ValueProb
 /** Returns the problem of a value whose type none of several schemas has; `undefined` if one does. */
 export function eitherProblem(nodes: readonly Node[], value: unknown): ValueProblem | undefined {
   if (nodes.some((node) => fits(node, value))) return undefined;
-  const message = `must be ${nodes.map(wantedBy).join(', or ')}, is ${typeName(value)}`;
+  const message = `must be ${nodes.map(wantedBy).join(', or ')}, got ${typeName(value)}`;
   return { code: 'WRONG_TYPE', message, on: 'value' };
 }
 
@@ -59,7 +59,7 @@ export function valueProblem(problemOf: ProblemOf, value: unknown): ValueProblem
   const problem = problemOf(value);
   return problem === undefined
     ? undefined
-    : { code: 'WRONG_TYPE', message: `${problem}, is ${typeName(value)}`, on: 'value' };
+    : { code: 'WRONG_TYPE', message: `${problem}, got ${typeName(value)}`, on: 'value' };
 }
 
 function wantedBy(node: Node): string | undefined {
@@ -74,7 +74,7 @@ function typeName(value: unknown): string {
   if (value === undefined) return 'undefined';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'number') return Number.isInteger(value) ? 'a number' : 'a fraction';
-  if (typeof value === 'boolean') return 'true or false';
+  if (typeof value === 'boolean') return 'a boolean';
   if (typeof value === 'string') return 'text';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

@@ -102,11 +102,15 @@ describe('numbers of 64 bits', () => {
     for (const field of fields)
       for (const written of ['9007199254740993', '18446744073709551615', '-9223372036854775808', 2 ** 53])
         expect(normalised(field, written).problems.join(), `${field.path.join('.')}: ${written}`).to.match(
-          /^OUT_OF_RANGE: -?\d+ is (more|less) than allowed$/,
+          /^OUT_OF_RANGE: must be at (least|most) -?\d+( and at most \d+)?, got -?\d+$/,
         );
     const ring = fields.find(({ path }) => path.at(-1) === 'minimumRingSize');
-    expect(normalised(ring!, '0').problems).to.deep.equal(['OUT_OF_RANGE: 0 is less than allowed']);
-    expect(normalised(ring!, '8388609').problems).to.deep.equal(['OUT_OF_RANGE: 8388609 is more than allowed']);
+    expect(normalised(ring!, '0').problems).to.deep.equal([
+      'OUT_OF_RANGE: must be at least 1 and at most 8388608, got 0',
+    ]);
+    expect(normalised(ring!, '8388609').problems).to.deep.equal([
+      'OUT_OF_RANGE: must be at least 1 and at most 8388608, got 8388609',
+    ]);
   });
 
   it('know no negative zero', () => {
