@@ -1,6 +1,6 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createReadStream, openSync, readSync } from 'node:fs';
+import { createReadStream, openSync, readFileSync, readSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -196,6 +196,23 @@ describe('line sink', () => {
         expect(ended.text).to.equal(all);
       });
     }
+
+    it('writes no line twice when the process ends before a thread has reported its write', () => {
+      const script = `
+        import fs from 'node:fs';
+        import { syncBuiltinESMExports } from 'node:module';
+        const { write } = fs;
+        fs.write = (...args) => write(...args.slice(0, -1), () => process.exit(3));
+        syncBuiltinESMExports();
+        const { createLineSink } = await import(${JSON.stringify(SOURCE)});
+        const sink = createLineSink(${JSON.stringify(path)});
+        sink.write('first\\n');
+        setTimeout(() => {}, 60_000);
+      `;
+      const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script]);
+      expect(status, stderr.toString()).to.equal(3);
+      expect(readFileSync(path, 'utf8')).to.equal('first\n');
+    });
 
     it('exits although the output is not read', async () => {
       const { code } = await run('setTimeout(() => process.exit(3), 50);', false);

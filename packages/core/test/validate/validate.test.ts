@@ -168,6 +168,12 @@ describe('validateWritten on fields without support', () => {
     ]);
   });
 
+  it('does not warn about the fields of those', () => {
+    const yaml = resource('Upstream', '{consul: {serviceSpec: {grpc: {}}}}', 'gw.vendor.io/v1');
+    const unsupported = validate(yaml).issues.filter(({ code }) => code.startsWith('NOT_SUPPORTED'));
+    expect(unsupported.map(({ path }) => path)).deep.equal([['spec', 'consul']]);
+  });
+
   it('rejects security fields', () => {
     const yaml = resource('VirtualService', '{virtualHost: {options: {waf: {ruleSets: []}}}}');
     const { resource: accepted, key, issues } = validate(yaml);
