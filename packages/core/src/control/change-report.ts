@@ -6,8 +6,8 @@ import { formatIssue, groupByCause, type Problem } from '../resource/problem.ts'
 
 /** Reports the result of each change to the log and the metrics. */
 export interface ChangeReport {
-  /** Runs a translation and returns its result with the milliseconds that it took. */
-  translated<T>(translate: () => T): { readonly result: T; readonly milliseconds: number };
+  /** Counts a translation, which took so many milliseconds. */
+  translated(milliseconds: number): void;
   /** Logs one line for the change, and one for each new cause of problems. `unwatched` counts the resources that are not read. */
   changed(state: ControlPlaneState, milliseconds: number, unwatched: number): void;
   failed(error: unknown): void;
@@ -35,15 +35,7 @@ export function reportChanges(log: Logger, metrics: Metrics): ChangeReport {
   let isFirst = true;
 
   return {
-    translated(translate) {
-      const began = performance.now();
-      try {
-        const result = translate();
-        return { result, milliseconds: performance.now() - began };
-      } finally {
-        seconds.observe((performance.now() - began) / 1000);
-      }
-    },
+    translated: (milliseconds) => seconds.observe(milliseconds / 1000),
     changed(state, milliseconds, unwatched) {
       const { revision, issues } = state;
       const verdicts = verdictsOf(state.statuses, statuses);

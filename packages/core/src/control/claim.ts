@@ -2,6 +2,7 @@ import { formatOrigin, type FieldPath, type Problem } from '../resource/problem.
 import { identityOfKey, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
 import type { Source, WrittenResource } from '../source/source.ts';
 import { redactRejected } from '../security/rejected-document.ts';
+import type { Steps } from '../time/slices.ts';
 import type { ResourceCheck } from '../validate/check.ts';
 import { salvageSettings } from '../validate/salvage-settings.ts';
 import { validateWritten, type Validated } from '../validate/validate.ts';
@@ -42,14 +43,14 @@ interface ContentOptions {
 }
 
 /**
- * Validates the documents of a unit. If one of them does not identify its resource, or cannot be read, the keys that were `held`
+ * Validates the documents of a unit, one in each step. If one of them does not identify its resource, or cannot be read, the keys that were `held`
  * by the unit and are in none of the others stay claimed: they may not have been removed.
  */
-export function readContent(
+export function* readContent(
   written: readonly WrittenResource[],
   held: Iterable<ResourceKey>,
   { checks, platform, validated }: ContentOptions = {},
-): UnitContent {
+): Steps<UnitContent> {
   const claims: Claim[] = [];
   const unfiled: Problem[] = [];
   for (const document of written) {
@@ -64,6 +65,7 @@ export function readContent(
       const { origin } = document;
       claims.push({ key, origin, resource, remainder, issues, locate, retained: false, ...rejected, ...tls });
     }
+    yield;
   }
   const errors = unfiled.filter(isError);
   const broken = written.find(({ value, issues }) => value === undefined && issues.some(isError));

@@ -32,11 +32,12 @@ import type { ControlPlaneState } from './state.ts';
 import { createStore, secretsOf, type Store } from './store.ts';
 import type { ValidatedDocuments } from './claim.ts';
 import { completeResource } from '../upstream/complete-resource.ts';
-import { translate } from '../translate/translate.ts';
+import { translateSteps } from '../translate/translate.ts';
 import type { Translation } from '../translate/translate.ts';
 import type { DefaultGateways } from '../translate/listener/gateways.ts';
 import { unservedListeners } from '../translate/listener/unserved-listeners.ts';
 import type { ResourceCheck } from '../validate/check.ts';
+import { createYielder, runSteps, type Steps } from '../time/slices.ts';
 import { startTimer } from '../time/timer.ts';
 
 /** Options of {@link createControlPlane}. */
@@ -102,7 +103,7 @@ export interface ControlPlane {
   preview(change: SourceChange): ChangePreview | undefined;
   /** Calls back with each new state, and immediately with the current one, if any. Returns a function that unsubscribes. */
   subscribe(listener: (state: ControlPlaneState) => void): () => void;
-  /** Resolves when the directories that the newest Settings name have been read. */
+  /** Resolves when all changes of the source are applied, and the directories that the newest Settings name have been read. */
   settled(): Promise<void>;
   /** Stops watching. `state` keeps its last value. */
   close(): Promise<void>;
@@ -137,9 +138,21 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       kinds: source.kinds,
       watch: directories.watch ?? true,
       log: log.get('config'),
-      onChange: (change) => take(() => new Set([...observeSettings(named!.problems), ...settleListed(change)])),
+      onChange: (change) =>
+        takeSteps(function* () {
+          const observed = observeSettings(named!.problems);
+          return new Set([...observed, ...(yield* settleListed(change))]);
+        }),
     });
   let refreshMs: number | undefined;
+  /** Changes in the order of their arrival. */
+  const waiting: (() => Steps<Iterable<ResourceKey>>)[] = [];
+  /** Applies changes, step by step. */
+  let work: Steps<void> | undefined;
+  /** Missing while no change is applied in slices. */
+  let slicing: Promise<void> | undefined;
+  /** True during a step. */
+  let isStepping = false;
   /** Changed keys that are not translated yet. */
   let due = new Set<ResourceKey>();
   let resources: ReadonlyMap<ResourceKey, Resource> = new Map();
@@ -223,26 +236,64 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   }
 
   /** Applies a change of the source, with the files of its resources. */
-  function settleSource(change: SourceChange): ReadonlySet<ResourceKey> {
-    const changed = store.apply(change);
+  function* settleSource(change: SourceChange): Steps<ReadonlySet<ResourceKey>> {
+    const changed = yield* store.applySteps(change);
     const users = [...changed].filter((key) => follow(key, store.state.stored.get(key)?.resource));
     for (const watch of watches) watch.prune(state?.snapshots.values() ?? []);
     return new Set([...changed, ...observe(new Set([...users, ...dates.usersOf(changed)]))]);
   }
 
-  function settleListed(change: SourceChange): ReadonlySet<ResourceKey> {
+  function* settleListed(change: SourceChange): Steps<ReadonlySet<ResourceKey>> {
     if (!state && accepted) listed = new Map([...listed, ...change]);
-    return settleSource(change);
+    return yield* settleSource(change);
   }
 
-  function take(settle: () => ReadonlySet<ResourceKey>): void {
+  function take(settle: () => Iterable<ResourceKey>): void {
+    takeSteps(function* () {
+      yield;
+      return settle();
+    });
+  }
+
+  /** Applies a change after those that wait: a small one before it returns, a large one in slices between which requests are served. */
+  function takeSteps(settle: (typeof waiting)[number]): void {
     if (closing.signal.aborted) return;
+    waiting.push(settle);
+    if (work) return;
+    work = changeSteps();
+    for (let i = 0; work && i < STEPS_AT_ONCE; i++) nextStep();
+    if (work) slicing ??= workInSlices();
+  }
+
+  function nextStep(): void {
+    isStepping = true;
+    const { done } = work!.next();
+    isStepping = false;
+    if (done) work = waiting.length > 0 ? changeSteps() : undefined;
+  }
+
+  async function workInSlices(): Promise<void> {
+    const yieldIfDue = createYielder(SLICE_MS, STEPS_PER_SLICE);
+    while (work && !closing.signal.aborted) {
+      nextStep();
+      await yieldIfDue();
+    }
+    slicing = undefined;
+  }
+
+  /** Applies the changes that wait. Does nothing if it is called by one of them. */
+  function applyWaiting(): void {
+    while (work && !isStepping) nextStep();
+  }
+
+  /** Applies all changes that wait now, and publishes the state. */
+  function* changeSteps(): Steps<void> {
     const began = performance.now();
     try {
-      for (const key of settle()) due.add(key);
+      while (waiting.length > 0) for (const key of yield* waiting.shift()!()) due.add(key);
       // A change of directories takes effect together with their content.
       if (followSettings() || isWarming) return;
-      const now = state ? stateAfter() : firstState();
+      const now = state ? yield* stateAfter() : yield* firstState();
       if (!now) return;
       state = now;
       listed = new Map();
@@ -254,30 +305,39 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       if (state) return;
       state = toState(store, resources, { translation: undefined, translationMs: 0, lacksServices, defaultGateways });
     }
-    for (const listener of listeners) publish(listener, state);
+    const published = state;
+    for (const listener of listeners) {
+      publish(listener, published);
+      yield;
+    }
     // After the data plane of this process has applied the state, which can take seconds at the start.
     if (accepted && history.states.length > 0) accepted.write(history.states);
   }
 
   /** Returns the state after the changes that are due; `undefined` if there are none. */
-  function stateAfter(): ControlPlaneState | undefined {
+  function* stateAfter(): Steps<ControlPlaneState | undefined> {
     const { revision, stored, services: known } = store.state;
     if (revision === state?.revision) return undefined;
     resources = resourcesAfter(resources, due, store.state);
     due = new Set();
-    const { result, milliseconds } = report.translated(() =>
-      translate({ stored, services: known, kinds: source.kinds, defaultGateways }, translation?.memo),
-    );
-    translation = result;
-    return toState(store, resources, { translation, translationMs: milliseconds, lacksServices, defaultGateways });
+    const began = performance.now();
+    let translationMs: number;
+    try {
+      const input = { stored, services: known, kinds: source.kinds, defaultGateways };
+      translation = yield* translateSteps(input, translation?.memo);
+    } finally {
+      translationMs = performance.now() - began;
+      report.translated(translationMs);
+    }
+    return toState(store, resources, { translation, translationMs, lacksServices, defaultGateways });
   }
 
   /**
    * Returns the first state. If it has problems, what was accepted before this process is repeated first, so that last good versions are known. Returns `undefined`
    * while directories are being read that the last good Settings name.
    */
-  function firstState(): ControlPlaneState | undefined {
-    let first = stateAfter();
+  function* firstState(): Steps<ControlPlaneState | undefined> {
+    let first = yield* stateAfter();
     const steps = first?.issues.some(mayServeEarlier) ? accepted?.read(listed, validated) : undefined;
     if (!steps) return first;
     // The translation is not kept beside that of the accepted versions: both need much memory.
@@ -295,15 +355,15 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     try {
       observe(reported.keys());
       for (const step of steps) {
-        for (const key of settleSource(step)) due.add(key);
-        state = stateAfter() ?? state;
+        for (const key of runSteps(settleSource(step))) due.add(key);
+        state = runSteps(stateAfter()) ?? state;
         history.add(store.state.stored, state!.issues);
       }
       const restored = state!;
       state = undefined;
       if (followSettings()) return undefined;
       log.get('config').info({}, 'accepted versions of resources restored');
-      return stateAfter() ?? restored;
+      return runSteps(stateAfter()) ?? restored;
     } catch (error) {
       const reason = (error as Error).message;
       log.get('config').error({ reason }, 'failed to restore accepted versions of resources');
@@ -314,7 +374,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       for (const [key, { resource }] of store.state.stored) follow(key, resource);
       history = createHistory();
       state = undefined;
-      return stateAfter();
+      return runSteps(stateAfter());
     }
   }
 
@@ -355,6 +415,13 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     for (const listener of listeners) publish(listener, state);
   }
 
+  /** Resolves when all changes that the source has delivered are published, with the directories of the Settings. */
+  async function settled(): Promise<void> {
+    await slicing;
+    await named?.settled();
+    await slicing;
+  }
+
   function publish(listener: (state: ControlPlaneState) => void, state: ControlPlaneState): void {
     try {
       listener(state);
@@ -376,11 +443,12 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       // Handled below.
       listing?.catch(() => {});
       const began = performance.now();
-      await source.start((change) => take(() => settleListed(change)));
-      await named?.settled();
+      await source.start((change) => takeSteps(() => settleListed(change)));
+      await settled();
       if (listing && !closing.signal.aborted) await warm(listing, began);
+      await slicing;
     },
-    settled: async () => named?.settled(),
+    settled,
     observe(key, observed, observer = '') {
       const known = reported.get(key) ?? new Map<string, Observed>();
       if (observed) reported.set(key, known.set(observer, observed));
@@ -389,6 +457,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     },
     locate: (key, path) => store.locate(key, path),
     preview(change) {
+      applyWaiting();
       if (!state || !translation) return undefined;
       const { memo } = translation;
       return previewChange(change, { store, issues: state.issues, memo, kinds: source.kinds, defaultGateways });
@@ -402,10 +471,17 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       closing.abort();
       for (const watch of [...watches, dates]) watch.close();
       await Promise.all([source.close(), services?.close(), named?.close()]);
+      await slicing;
       await accepted?.close();
     },
   };
 }
+
+/** A change with fewer steps is applied before `take` returns. */
+const STEPS_AT_ONCE = 200;
+/** How long other work waits for one slice of a larger change. */
+const SLICE_MS = 20;
+const STEPS_PER_SLICE = 100;
 
 function warmingTimeoutMs(spec: SettingsSpec | undefined): number {
   return parseDuration(spec?.gw?.endpointsWarmingTimeout ?? DEFAULTS.endpointsWarmingTimeout);

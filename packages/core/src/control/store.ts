@@ -17,6 +17,7 @@ import { labelsOfName, watchedNamespaces, type IsWatched } from './watched-names
 import type { Secrets, SecretValue } from '../contract/snapshot.ts';
 import { withChanges, type MapChanges } from '../layered-map.ts';
 import type { Source, SourceChange } from '../source/source.ts';
+import { runSteps, type Steps } from '../time/slices.ts';
 import type { ResourceCheck } from '../validate/check.ts';
 
 /** Stores the resources of all units. It has one writer. */
@@ -27,6 +28,8 @@ export interface Store {
   readonly unwatched: number;
   /** Validates and applies the new content of units. Returns the changed keys. */
   apply(change: SourceChange): ReadonlySet<ResourceKey>;
+  /** Does the same in steps: one for each document. Nothing else may change the store meanwhile; `state` stays the same until the last step. */
+  applySteps(change: SourceChange): Steps<ReadonlySet<ResourceKey>>;
   /** Applies a change only while `look` runs, which receives the changed keys. Returns its result. */
   preview<T>(change: SourceChange, look: (changed: ReadonlySet<ResourceKey>) => T): T;
   /** Stores observations about resources until they are replaced; `undefined` removes them. */
@@ -88,16 +91,19 @@ export function createStore(
     return [...before, ...now].map(({ key }) => key);
   }
 
-  function apply(change: SourceChange): ReadonlySet<ResourceKey> {
+  function* applySteps(change: SourceChange): Steps<ReadonlySet<ResourceKey>> {
     const touched = new Set<ResourceKey>();
     for (const [unit, written] of change) {
       const held = (units.get(unit)?.claims ?? []).map(({ key }) => key);
       const usable = held.filter((key) => all.get(key)?.resource);
-      const content = written.length > 0 ? readContent(written, usable, { checks, platform, validated }) : undefined;
+      const content =
+        written.length > 0 ? yield* readContent(written, usable, { checks, platform, validated }) : undefined;
       for (const key of replace(unit, content)) touched.add(key);
+      if (!content) yield;
     }
     return settle(touched);
   }
+  const apply = (change: SourceChange): ReadonlySet<ResourceKey> => runSteps(applySteps(change));
 
   function settle(touched: ReadonlySet<ResourceKey>): ReadonlySet<ResourceKey> {
     const changes = new Map<ResourceKey, StoredResource | undefined>();
@@ -159,6 +165,7 @@ export function createStore(
       return all.size - state.stored.size;
     },
     apply,
+    applySteps,
     preview(change, look) {
       const before = { all, isWatched, selection, state };
       const contents = Array.from(change.keys(), (unit) => [unit, units.get(unit)] as const);

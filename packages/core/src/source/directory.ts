@@ -5,14 +5,15 @@ import { libraryLoggers, type Logger } from '../observe/logger.ts';
 import { MAX_FILE_BYTES } from '../parse/source-text.ts';
 import { unreadableUnit } from '../parse/parse.ts';
 import type { Kind } from '../resource/resource.ts';
-import { createYielder, identityOf, isResourceFile, kindOf, listDirectory, type Listing } from './listing.ts';
+import { identityOf, isResourceFile, kindOf, listDirectory, type Listing } from './listing.ts';
 import { fromNamespaceLayout } from './namespace-layout.ts';
 import { KnownFiles } from './known-files.ts';
 import { createPending, type Pending } from './pending.ts';
 import { documentsOf } from './read-kinds.ts';
-import { readUnit, readUnitAsync } from './read-unit.ts';
+import { readUnit, SLOW_BYTES } from './read-unit.ts';
 import type { Source, SourceChange, WrittenResource } from './source.ts';
 import { createFolderWatch, type FolderWatch } from './watch.ts';
+import { createYielder } from '../time/slices.ts';
 import { startTimer } from '../time/timer.ts';
 
 /** Interval between checks for changes that no watcher reports, in milliseconds. */
@@ -86,7 +87,7 @@ class DirectorySource implements Source {
     this.#debounceMs = options.debounceMs ?? 20;
     this.#maxFileBytes = options.maxFileBytes ?? MAX_FILE_BYTES;
     this.#log = options.log ?? libraryLoggers.get('config');
-    this.#pending = createPending(this.#debounceMs, (path) => this.#read(path));
+    this.#pending = createPending(this.#debounceMs, (path) => this.#read(path, 'change'));
   }
 
   async start(onChange: (change: SourceChange) => void): Promise<void> {
@@ -124,8 +125,10 @@ class DirectorySource implements Source {
     this.#folders?.close();
   }
 
-  #read(path: string): readonly WrittenResource[] {
-    return this.#inUsualForm(path, readUnit(path, this.#maxFileBytes));
+  /** Reads a file, or one that changed while its resources are served. */
+  async #read(path: string, when: 'start' | 'change'): Promise<readonly WrittenResource[]> {
+    const threadBytes = when === 'change' ? SLOW_BYTES : undefined;
+    return this.#inUsualForm(path, await readUnit(path, this.#maxFileBytes, threadBytes));
   }
 
   #inUsualForm(path: string, written: readonly WrittenResource[]): readonly WrittenResource[] {
@@ -138,7 +141,7 @@ class DirectorySource implements Source {
     const yieldIfDue = createYielder();
     for (const path of listing.stamps.keys()) {
       if (this.#isClosed) break;
-      change.set(path, this.#inUsualForm(path, await readUnitAsync(path, this.#maxFileBytes)));
+      change.set(path, await this.#read(path, 'start'));
       await yieldIfDue();
     }
     this.#takeProblems(listing, change);

@@ -1,7 +1,7 @@
 import { constants, lstatSync, readdirSync, realpathSync, statSync, type Dirent, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TextProblem } from '../parse/source-text.ts';
+import { createYielder } from '../time/slices.ts';
 import { UnusableFile } from './read-file.ts';
 
 /** The resource files of a directory at one time. */
@@ -15,7 +15,6 @@ export interface Listing {
 }
 
 const EXTENSIONS = /\.(?:yaml|yml|json)$/;
-const SLICE_MS = 20;
 
 /** Returns whether a file with this name is read: `*.yaml`, `*.yml`, `*.json`, without a leading dot. */
 export function isResourceFile(name: string): boolean {
@@ -168,13 +167,4 @@ export function unreadable(error: unknown): TextProblem {
   if (error instanceof UnusableFile) return { code: 'UNREADABLE', offset: 0, message: `it ${error.message}` };
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
   return { code: 'UNREADABLE', offset: 0, message: REASONS[code] ?? `cannot be read (${code})` };
-}
-
-/** Yields to other work after some time. Default: 20 ms. */
-export function createYielder(sliceMs: number = SLICE_MS): () => Promise<void> | undefined {
-  let since = performance.now();
-  return () => {
-    if (performance.now() - since < sliceMs) return undefined;
-    return nextTurn().then(() => void (since = performance.now()));
-  };
 }

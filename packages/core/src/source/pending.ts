@@ -1,5 +1,6 @@
 import type { WrittenResource } from './source.ts';
-import { createYielder, stampOf } from './listing.ts';
+import { createYielder } from '../time/slices.ts';
+import { stampOf } from './listing.ts';
 
 /** Milliseconds after which a file that keeps changing is read anyway. */
 const CEILING_MS = 400;
@@ -32,10 +33,13 @@ export interface Pending {
   clear(): void;
 }
 
-export function createPending(debounceMs: number, read: (path: string) => readonly WrittenResource[]): Pending {
+export function createPending(
+  debounceMs: number,
+  read: (path: string) => Promise<readonly WrittenResource[]>,
+): Pending {
   const changes = new Map<string, Change>();
 
-  function look(path: string, change: Change, now: number): readonly WrittenResource[] | undefined {
+  async function look(path: string, change: Change, now: number): Promise<readonly WrittenResource[] | undefined> {
     const waited = now - change.since;
     if (now - change.last < debounceMs && waited < CEILING_MS) return undefined;
     const stamp = stampOf(path);
@@ -44,7 +48,9 @@ export function createPending(debounceMs: number, read: (path: string) => readon
     if (moved) delete change.written;
     if (moved && waited < CEILING_MS) return undefined;
     if (stamp === 'gone') return [];
-    const written = change.written ?? read(path);
+    const written = change.written ?? (await read(path));
+    // It changed while it was read.
+    if (changes.get(path) !== change) return undefined;
     if (waited >= SETTLE_MS || !looksHalfWritten(written)) return written;
     change.written = written;
     return undefined;
@@ -66,8 +72,9 @@ export function createPending(debounceMs: number, read: (path: string) => readon
       const yieldIfDue = createYielder();
       for (const path of changes.keys()) {
         await yieldIfDue();
-        const change = changes.get(path)!;
-        const written = look(path, change, now);
+        const change = changes.get(path);
+        if (!change) continue;
+        const written = await look(path, change, now);
         if (!written) continue;
         changes.delete(path);
         settled.set(path, { stamp: change.stamp, written });

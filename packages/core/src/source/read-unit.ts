@@ -7,21 +7,18 @@ import type { Source, WrittenResource } from './source.ts';
 
 /** Size in bytes from which starting a thread is a small part of parsing a file. */
 const LARGE_BYTES = 2 * 1024 * 1024;
+/** Size in bytes from which parsing a file would hold up requests for longer than starting a thread. */
+export const SLOW_BYTES = 256 * 1024;
 
-/** Reads and parses one file. A file above the limit is rejected unread. */
-export function readUnit(path: string, maxFileBytes: number): readonly WrittenResource[] {
-  try {
-    return parseDocuments(readRegularFile(path, maxFileBytes), path, { maxFileBytes });
-  } catch (error) {
-    return rejected(path, maxFileBytes, error);
-  }
-}
-
-/** Reads and parses one file like {@link readUnit}, a large one without blocking. */
-export async function readUnitAsync(path: string, maxFileBytes: number): Promise<readonly WrittenResource[]> {
+/** Reads and parses one file, from some size in a thread. A file above the limit is rejected unread. */
+export async function readUnit(
+  path: string,
+  maxFileBytes: number,
+  threadBytes: number = LARGE_BYTES,
+): Promise<readonly WrittenResource[]> {
   try {
     const bytes = readRegularFile(path, maxFileBytes);
-    if (bytes.length < LARGE_BYTES) return parseDocuments(bytes, path, { maxFileBytes });
+    if (bytes.length < threadBytes) return parseDocuments(bytes, path, { maxFileBytes });
     return resourcesOfUnit(await parseInThread(bytes, path, maxFileBytes));
   } catch (error) {
     return rejected(path, maxFileBytes, error);

@@ -4,7 +4,8 @@ import type { LoggerName } from '../observe/log-levels.ts';
 import type { Logger, Loggers } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { ResourceKey } from '../resource/resource.ts';
-import { createYielder, stampOf } from './listing.ts';
+import { createYielder } from '../time/slices.ts';
+import { stampOf } from './listing.ts';
 import {
   createContentEntries,
   stillServing,

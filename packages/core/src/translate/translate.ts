@@ -18,6 +18,7 @@ import { proxiesOf } from './snapshot/proxy-resource.ts';
 import { snapshotsOf } from './snapshot/snapshots.ts';
 import { statusTable } from './status/status-table.ts';
 import type { TranslationInput } from './input.ts';
+import { runSteps, type Steps } from '../time/slices.ts';
 
 /** The input of a translation. */
 export interface TranslateOptions {
@@ -52,10 +53,15 @@ export interface Translation {
  * const first = translate({ stored });
  * const second = translate({ stored: changed }, first.memo); // the same objects where nothing changed
  */
-export function translate(
+export function translate(options: TranslateOptions, memo?: Memo): Translation {
+  return runSteps(translateSteps(options, memo));
+}
+
+/** Does the same in steps: one for each virtual service that is built. The memo must not be used by others meanwhile. */
+export function* translateSteps(
   { stored, services, kinds, defaultGateways, problemsOnly = false }: TranslateOptions,
   memo?: Memo,
-): Translation {
+): Steps<Translation> {
   const changes = memo && changesBetween(memo, { stored, services });
   const lists = listsOf(stored, memo?.lists, changes);
   const derived = memo?.derived ?? new Derived();
@@ -67,7 +73,7 @@ export function translate(
   const authConfigs = authConfigTable({ stored, derived, kinds, list }, memo, changes);
   const input: TranslationInput = { ...sources, upstreams, serviceUpstreams, authConfigs };
   const gateways = withAttachedOptions(usedGateways(list('Gateway'), input, defaultGateways), input);
-  const listeners = buildListeners(gateways, { input, memo, changes });
+  const listeners = yield* buildListeners(gateways, { input, memo, changes });
   const missing = missingOptions([...listeners.values()], memo?.missing);
   const served = servedUpstreams(input, listeners.values(), memo);
   const snapshots = snapshotsOf(

@@ -18,7 +18,7 @@ describe('a changed file', () => {
     directory = mkdtempSync(join(tmpdir(), 'pending-'));
     path = join(directory, 'a.yaml');
     reads = 0;
-    pending = createPending(DEBOUNCE_MS, (file) => {
+    pending = createPending(DEBOUNCE_MS, async (file) => {
       reads++;
       return readUnit(file, 1_000_000);
     });
@@ -87,5 +87,24 @@ describe('a changed file', () => {
     unlinkSync(path);
     expect(await settledAt(DEBOUNCE_MS)).to.equal(undefined);
     expect(await settledAt(2 * DEBOUNCE_MS)).to.equal(0);
+  });
+
+  it('is read again if it changes while it is read', async () => {
+    const reading = Promise.withResolvers<void>();
+    const contents: string[] = [];
+    pending = createPending(DEBOUNCE_MS, async (file) => {
+      const written = await readUnit(file, 1_000_000);
+      if (contents.push(written[0]!.issues.length === 0 ? 'valid' : 'broken') === 1) await reading.promise;
+      return written;
+    });
+    writeFileSync(path, FIRST);
+    pending.touch(path, 0);
+    const first = pending.settled(DEBOUNCE_MS);
+    writeFileSync(path, FIRST + SECOND);
+    pending.touch(path, DEBOUNCE_MS);
+    reading.resolve();
+    expect((await first).size).to.equal(0);
+    expect(pending.size).to.equal(1);
+    expect(await settledAt(2 * DEBOUNCE_MS)).to.equal(2);
   });
 });

@@ -21,8 +21,8 @@ describe('reading a file', () => {
   after(() => rmSync(folder, { recursive: true }));
 
   // A test that opens the pipe in the blocking way never ends: nothing writes into it.
-  it('rejects a named pipe in place of a resource file without blocking', () => {
-    const [written] = readUnit(pipe, 100);
+  it('rejects a named pipe in place of a resource file without blocking', async () => {
+    const [written] = await readUnit(pipe, 100);
     expect(written!.issues[0]).to.deep.include({ code: 'UNREADABLE' });
     expect(written!.issues[0]!.message).to.contain('it is a named pipe');
   });

@@ -3,7 +3,7 @@ import { open, rm, type FileHandle } from 'node:fs/promises';
 import type { Logger } from '../../observe/logger.ts';
 import type { Metrics } from '../../observe/metrics.ts';
 import type { StoreState } from '../../resource/stored.ts';
-import { createYielder } from '../../source/listing.ts';
+import { createYielder } from '../../time/slices.ts';
 import type { SourceChange } from '../../source/source.ts';
 import { mustBeOwn, readStateFile } from '../../state-file/read-state-file.ts';
 import { replaceFile } from '../../state-file/replace-file.ts';

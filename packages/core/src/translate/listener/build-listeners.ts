@@ -4,6 +4,7 @@ import { lowerBound } from '../lists.ts';
 import type { Memo } from '../memo.ts';
 import { outdatedBy } from '../outdated.ts';
 import type { TranslationInput } from '../input.ts';
+import type { Steps } from '../../time/slices.ts';
 import { contestedPorts, type UsedGateway } from './gateways.ts';
 import { buildGateway } from './gateway-parts.ts';
 import type { ListenerBuild, ListenerContext } from './listeners.ts';
@@ -15,10 +16,10 @@ interface ListenersInput {
 }
 
 /** Translates every gateway for each of its proxies. The result is keyed by proxy and gateway. */
-export function buildListeners(
+export function* buildListeners(
   gateways: readonly UsedGateway[],
   { input, memo, changes }: ListenersInput,
-): ReadonlyMap<string, ListenerBuild> {
+): Steps<ReadonlyMap<string, ListenerBuild>> {
   const outdated = outdatedBy(input, memo, changes);
   const secretsChanged = changes?.kinds.has('Secret') ?? true;
   const lastGoodOf = lastGoodIn(memo);
@@ -35,7 +36,7 @@ export function buildListeners(
       const shared = { input, proxy, outdated, secretsChanged, lastGoodOf, changedServices };
       const beforeOf = (part: string): ListenerBuild | undefined => memo?.listeners.get(`${key} ${part}`);
       const own = { ...shared, contested: contested.get(gateway), previous, before, beforeOf };
-      const { build, parts } = buildGateway(gateway, own);
+      const { build, parts } = yield* buildGateway(gateway, own);
       listeners.set(key, build);
       for (const [name, part] of parts) listeners.set(`${key} ${name}`, part);
     }

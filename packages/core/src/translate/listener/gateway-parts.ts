@@ -2,6 +2,7 @@ import { keyOf } from '../../resource/resource.ts';
 import type { Listener, ListenerPart, TlsConfiguration, VirtualHost } from '../../contract/snapshot.ts';
 import type { ConnectionMatcher, HttpGateway } from '../../schema/kind/gateway.ts';
 import type { TranslationInput } from '../input.ts';
+import type { Steps } from '../../time/slices.ts';
 import { sameList } from '../lists.ts';
 import { contentOf, contentText, digestText, freezeDeep } from '../snapshot/content.ts';
 import { listenerMessage } from '../status/messages.ts';
@@ -32,16 +33,17 @@ const NO_OPTIONS = Object.freeze({});
 const NO_MATCHER: ConnectionMatcher = Object.freeze({});
 
 /** Builds the listener of a gateway: as a whole, or from its parts. */
-export function buildGateway(gateway: UsedGateway, context: GatewayContext): GatewayBuild {
+export function* buildGateway(gateway: UsedGateway, context: GatewayContext): Steps<GatewayBuild> {
   const { input } = context;
   const isWhole = gateway.spec.httpGateway && !isIsolated(gateway, input.settings);
-  if (isWhole) return { build: buildListener(gateway, context), parts: NO_PARTS };
+  if (isWhole) return { build: yield* buildListener(gateway, context), parts: NO_PARTS };
   const report = new Report();
   if (context.contested)
     report.error(listenerMessage('BindPortNotUniqueError', context.contested), ['spec', 'bindPort']);
   const inner = innerGateways(gateway, report, input);
   if (!gateway.spec.httpGateway) for (const fault of gatewayWarnings(gateway, input)) report.warn(fault, undefined);
-  const made = inner.map((one) => (one.http ? httpPart(one, gateway, context) : tcpOf(one, gateway, context)));
+  const made: MadeParts[] = [];
+  for (const one of inner) made.push(one.http ? yield* httpPart(one, gateway, context) : tcpOf(one, gateway, context));
   const parts = made.flatMap((one) => one.parts);
   for (const claim of contestedClaims(parts.map(({ match }) => match))) {
     report.error(listenerMessage('ProcessingError', `several parts of the gateway claim ${claim}`));
@@ -85,7 +87,7 @@ interface MadeParts {
   readonly parts: readonly ListenerPart[];
 }
 
-function httpPart(inner: InnerGateway, gateway: UsedGateway, context: GatewayContext): MadeParts {
+function* httpPart(inner: InnerGateway, gateway: UsedGateway, context: GatewayContext): Steps<MadeParts> {
   const { input, previous } = context;
   const { owner, at, namespace, matcher, http, selects } = inner;
   const name = `${gateway.listener}-${digestText(contentText(matcher)).slice(0, 8)}`;
@@ -94,7 +96,7 @@ function httpPart(inner: InnerGateway, gateway: UsedGateway, context: GatewayCon
   const { sslConfig } = matcher;
   const part = { owner, at, namespace, sslConfig: sslConfig && withoutNames(sslConfig), ...(selects && { selects }) };
   const own = { ...context, contested: undefined, previous: known?.http, before: context.beforeOf(name) };
-  const build = buildListener(partial, own, part);
+  const build = yield* buildListener(partial, own, part);
   const written = sslConfig?.sniDomains ?? [];
   if (!build.listener) {
     const isMissed = build.builds.length > 0 && written.length > 0;

@@ -20,6 +20,7 @@ import { lowerBound, sameList, withItems } from '../lists.ts';
 import { hasLogin } from './unserved-logins.ts';
 import { buildVirtualService, type Owner, type VirtualServiceBuild } from '../virtual-host/virtual-hosts.ts';
 import type { TranslationInput } from '../input.ts';
+import type { Steps } from '../../time/slices.ts';
 
 /** The result of one gateway for one proxy. */
 export interface ListenerBuild {
@@ -92,7 +93,7 @@ export interface HttpPart {
 }
 
 /** Builds the listener of an HTTP gateway, or a part of one. */
-export function buildListener(gateway: UsedGateway, context: ListenerContext, part?: HttpPart): ListenerBuild {
+export function* buildListener(gateway: UsedGateway, context: ListenerContext, part?: HttpPart): Steps<ListenerBuild> {
   const { input, proxy, contested, previous } = context;
   const report = new Report();
   for (const fault of gatewayWarnings(gateway, input)) report.warn(fault, undefined);
@@ -115,8 +116,8 @@ export function buildListener(gateway: UsedGateway, context: ListenerContext, pa
   const hostOwner = { logName: `${ref.name}_${proxy}`, maxDirectBodyBytes, extauth, ratelimitServer };
   // Parts of a listener select virtual services in other ways.
   const builds =
-    (part ? undefined : buildChanged(selected, hostOwner, context, known)) ??
-    buildAll(selected, hostOwner, context, known);
+    (part ? undefined : yield* buildChanged(selected, hostOwner, context, known)) ??
+    (yield* buildAll(selected, hostOwner, context, known));
   const changed = difference(builds, context.before?.builds ?? []);
   const conflicts = conflictsAfter(
     context.before?.conflicts ?? NO_CONFLICTS,
@@ -148,23 +149,27 @@ export function buildListener(gateway: UsedGateway, context: ListenerContext, pa
 }
 
 /** Returns the builds of the previous listener of the same gateway with those of changed virtual services; `undefined` if others may change too. */
-function buildChanged(
+function* buildChanged(
   selected: readonly StoredResource[],
   owner: Owner,
   context: ListenerContext,
   known: ListenerBuild | undefined,
-): readonly VirtualServiceBuild[] | undefined {
+): Steps<readonly VirtualServiceBuild[] | undefined> {
   const { changedServices } = context;
   if (!known || !changedServices || context.outdated.any) return undefined;
-  const changes = changedServices.map((key) => {
+  const changes: (readonly [string, VirtualServiceBuild | undefined])[] = [];
+  for (const key of changedServices) {
     const stored = selected[lowerBound(selected, key, (one) => one.key)];
-    if (stored?.key !== key) return [key, undefined] as const;
     const build = known.builds[lowerBound(known.builds, key, (one) => one.stored.key)];
     const before = build?.stored.key === key ? build : undefined;
-    if (before?.stored === stored) return [key, before] as const;
-    const lastGood = before?.lastGood ?? context.lastGoodOf(key);
-    return [key, buildVirtualService(stored, context.input, owner, { build: before, lastGood })] as const;
-  });
+    if (stored?.key !== key) changes.push([key, undefined]);
+    else if (before?.stored === stored) changes.push([key, before]);
+    else {
+      const lastGood = before?.lastGood ?? context.lastGoodOf(key);
+      changes.push([key, buildVirtualService(stored, context.input, owner, { build: before, lastGood })]);
+      yield;
+    }
+  }
   return withItems(known.builds, changes, ({ stored }) => stored.key);
 }
 
@@ -172,24 +177,32 @@ function buildChanged(
  * Returns one build per selected virtual service; both lists are sorted by key and walked in parallel. `known` is the previous
  * listener of the same gateway.
  */
-function buildAll(
+function* buildAll(
   selected: readonly StoredResource[],
   owner: Owner,
   context: ListenerContext,
   known: ListenerBuild | undefined,
-): VirtualServiceBuild[] {
+): Steps<VirtualServiceBuild[]> {
   const old = context.before?.builds ?? [];
   const kept = context.outdated.any ? undefined : known?.selected;
+  const builds: VirtualServiceBuild[] = [];
   let at = 0;
-  return selected.map((stored) => {
-    if (kept?.[at] === stored) return old[at++]!;
+  for (const stored of selected) {
+    if (kept?.[at] === stored) {
+      builds.push(old[at++]!);
+      continue;
+    }
     while (at < old.length && old[at]!.stored !== stored && old[at]!.stored.key < stored.key) at++;
     const before = old[at]?.stored.key === stored.key ? old[at++] : undefined;
     const isSame = before?.stored === stored && isSameOwner(before, owner);
-    if (isSame && !context.outdated.has(before)) return before;
-    const lastGood = before?.lastGood ?? context.lastGoodOf(stored.key);
-    return buildVirtualService(stored, context.input, owner, { build: before, lastGood });
-  });
+    if (isSame && !context.outdated.has(before)) builds.push(before);
+    else {
+      const lastGood = before?.lastGood ?? context.lastGoodOf(stored.key);
+      builds.push(buildVirtualService(stored, context.input, owner, { build: before, lastGood }));
+      yield;
+    }
+  }
+  return builds;
 }
 
 function isSameOwner(before: VirtualServiceBuild, owner: Owner): boolean {

@@ -1,0 +1,109 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { createControlPlane, type ControlPlane } from '../../src/control/control-plane.ts';
+import type { ControlPlaneState } from '../../src/control/state.ts';
+import { silentLoggers } from '../../src/observe/logger.ts';
+import { memorySource, type MemorySource } from '../../src/source/memory.ts';
+
+const MANY = 600;
+
+const services = (count: number, status: number): object[] =>
+  Array.from({ length: count }, (_, i) => ({
+    apiVersion: 'gateway.vendor.io/v1',
+    kind: 'VirtualService',
+    metadata: { name: `service-${i}` },
+    spec: {
+      virtualHost: {
+        domains: [`host-${i}.example`],
+        routes: [{ matchers: [{ prefix: '/' }], directResponseAction: { status } }],
+      },
+    },
+  }));
+
+describe('a change of many resources', () => {
+  let source: MemorySource;
+  let controlPlane: ControlPlane;
+  let states: ControlPlaneState[];
+
+  beforeEach(async () => {
+    source = memorySource({ few: services(1, 200) });
+    controlPlane = createControlPlane({ source, log: silentLoggers });
+    states = [];
+    controlPlane.subscribe((state) => void states.push(state));
+    await controlPlane.start();
+  });
+  afterEach(() => controlPlane.close());
+
+  /** The statuses of the direct responses that a state serves. */
+  const statusesOf = ({ snapshots }: ControlPlaneState): readonly unknown[] => {
+    const hosts = [...snapshots.values()][0]!.listeners.flatMap(({ virtualHosts }) => virtualHosts);
+    const actions = hosts.flatMap(({ routes }) => routes.map(({ action }) => action as { status?: number }));
+    return [...new Set(actions.map(({ status }) => status))];
+  };
+
+  it('is applied in slices, between which other work runs', async () => {
+    let turns = 0;
+    let counting = setImmediate(function count() {
+      turns++;
+      counting = setImmediate(count);
+    });
+    source.set('few', services(MANY, 201));
+    expect(states).to.have.lengthOf(1);
+    await controlPlane.settled();
+    clearImmediate(counting);
+    // At most 100 documents are validated, or virtual services translated, in one slice.
+    expect(turns).to.be.at.least(8);
+    expect(states).to.have.lengthOf(2);
+    expect(controlPlane.state!.resources.size).to.equal(MANY);
+    expect(statusesOf(states[1]!)).to.deep.equal([201]);
+  });
+
+  for (const turns of [0, 2, 6, 12, 18]) {
+    it(`is followed by newer changes, the last of which wins, after ${turns} turns`, async () => {
+      source.set('few', services(MANY, 201));
+      for (let i = 0; i < turns; i++) await nextTurn();
+      source.set('few', services(MANY, 202));
+      source.set('other', services(MANY + 1, 203).slice(MANY));
+      source.set('few', services(MANY, 203));
+      await controlPlane.settled();
+      expect(statusesOf(controlPlane.state!)).to.deep.equal([203]);
+      expect(controlPlane.state!.resources.size).to.equal(MANY + 1);
+      expect(states.at(-1)).to.equal(controlPlane.state);
+      expect(states.length).to.be.within(2, 3);
+    });
+  }
+
+  it('is complete before a change is previewed', async () => {
+    source.set('few', services(MANY, 201));
+    const preview = controlPlane.preview(new Map());
+    expect(preview).to.deep.equal({ added: [], kept: [] });
+    expect(statusesOf(controlPlane.state!)).to.deep.equal([201]);
+    await controlPlane.settled();
+    expect(states).to.have.lengthOf(2);
+  });
+
+  it('is the same as one that is applied at once', async () => {
+    source.set('few', services(MANY, 201));
+    await controlPlane.settled();
+    const other = createControlPlane({ source: memorySource({ few: services(MANY, 201) }), log: silentLoggers });
+    await other.start();
+    await other.close();
+    const versions = ({ state }: ControlPlane): unknown[] =>
+      Array.from(state!.snapshots, ([name, { version }]) => [name, version]);
+    expect(versions(controlPlane)).to.deep.equal(versions(other));
+  });
+
+  it('is given up when the control plane closes', async () => {
+    source.set('few', services(MANY, 201));
+    await controlPlane.close();
+    await nextTurn();
+    expect(states).to.have.lengthOf(1);
+  });
+
+  it('of which the first state consists is complete when the start has ended', async () => {
+    const other = createControlPlane({ source: memorySource({ few: services(MANY, 201) }), log: silentLoggers });
+    await other.start();
+    expect(other.state!.resources.size).to.equal(MANY);
+    await other.close();
+  });
+});
