@@ -267,9 +267,13 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
 
   function nextStep(): void {
     isStepping = true;
-    const { done } = work!.next();
-    isStepping = false;
-    if (done) work = waiting.length > 0 ? changeSteps() : undefined;
+    let done: boolean | undefined = true;
+    try {
+      ({ done } = work!.next());
+    } finally {
+      isStepping = false;
+      if (done) work = waiting.length > 0 ? changeSteps() : undefined;
+    }
   }
 
   async function workInSlices(): Promise<void> {
@@ -303,7 +307,12 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     } catch (error) {
       report.failed(error);
       if (state) return;
-      state = toState(store, resources, { translation: undefined, translationMs: 0, lacksServices, defaultGateways });
+      state = toState(store, resources, {
+        translation: undefined,
+        translationMs: 0,
+        lacksServices,
+        defaultGateways: undefined,
+      });
     }
     const published = state;
     for (const listener of listeners) {
