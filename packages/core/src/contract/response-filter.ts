@@ -77,8 +77,10 @@ export interface ResponseFilter {
    * response instead; during the body it aborts the connection.
    */
   onHead(head: FilteredHead): BodyChange | undefined | Promise<BodyChange | undefined>;
-  /** Called instead of `onHead` if the response opens a tunnel. May change the headers; its status and its body stay. */
-  onTunnel?(head: TunnelHead): void;
+  /**
+   * Called instead of `onHead` if the response opens a tunnel. May change the headers; its status and its body stay. An error is sent as response instead.
+   */
+  onTunnel?(head: TunnelHead): void | Promise<void>;
   /**
    * Called after the body with the trailers of the response, flat; returns the trailers to send. Not called for a response without trailers, or
    * whose body another filter sends with its length: that has none. An error aborts the connection.

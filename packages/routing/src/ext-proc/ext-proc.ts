@@ -16,7 +16,7 @@ import type { Upstreams } from '../upstream/upstream.ts';
 import type { ProcessorStream } from './processing-call.ts';
 import { Processor, type ProcessorParts } from './processor.ts';
 import { processRequest } from './request-side.ts';
-import { processResponse } from './response-side.ts';
+import { processResponse, processTunnel } from './response-side.ts';
 import { changeTrailers } from './process-trailers.ts';
 import { compileSettings } from './settings.ts';
 import { SLOT_STAGES, slotOf } from './slots.ts';
@@ -118,6 +118,7 @@ function responseFilter(req: IncomingMessage, processor: Processor): ResponseFil
       ({ headers } = head);
       return change;
     },
+    onTunnel: (head) => processTunnel(req, head, processor),
     ...((mode.responseTrailers || allowsModeOverride) && {
       onTrailers: (trailers) => changeTrailers(trailers, headers, processor),
     }),

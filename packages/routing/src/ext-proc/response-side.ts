@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { BodyChange, FilteredHead } from '@edge-gateway/core';
+import type { BodyChange, FilteredHead, TunnelHead } from '@edge-gateway/core';
 import { RequestMessage, ResponseMessage } from '../transform/message.ts';
 import { applyMutation } from './apply-mutation.ts';
 import type { Processor } from './processor.ts';
@@ -16,7 +16,7 @@ export async function processResponse(
 ): Promise<BodyChange | undefined> {
   const message = new ResponseMessage(head, new RequestMessage(req));
   let replaced: Buffer | undefined;
-  if (processor.mode.responseHeaders) replaced = await processHead(message, head, processor);
+  if (processor.mode.responseHeaders) replaced = await processHead(message, head, processor, !head.hasBody);
   if (replaced) {
     const body = replaced;
     return { maxBytes: Number.MAX_SAFE_INTEGER, transform: () => body };
@@ -37,14 +37,22 @@ export async function processResponse(
   };
 }
 
+/** Processes the head of a response that opens a tunnel, whose data is not processed. Rejects with the response to the client. */
+export async function processTunnel(req: IncomingMessage, head: TunnelHead, processor: Processor): Promise<void> {
+  const message = new ResponseMessage(head, new RequestMessage(req));
+  if (processor.mode.responseHeaders) await processHead(message, head, processor, false);
+  processor.close();
+}
+
 async function processHead(
   message: ResponseMessage,
-  head: FilteredHead,
+  head: TunnelHead,
   processor: Processor,
+  endOfStream: boolean,
 ): Promise<Buffer | undefined> {
   const headers = processor.forwarded([STATUS, String(head.status), ...head.headers]);
   const result = await processor.process('responseHeaders', {
-    responseHeaders: { headers: { headers }, endOfStream: !head.hasBody },
+    responseHeaders: { headers: { headers }, endOfStream },
   });
   if (!result) return undefined;
   overrideMode(processor, result);

@@ -127,9 +127,9 @@ export interface UpgradeTarget {
   readonly isHttp2?: boolean;
   /**
    * Returns the headers of the response that opens a tunnel, from those of the upstream, flat. Default: they are sent unchanged. If it
-   * throws, the response is a 502.
+   * throws, the response is that of a `GatewayError`, else a 502.
    */
-  onTunnel?(status: number, headers: string[], host: Host): string[];
+  onTunnel?(status: number, headers: string[], host: Host): string[] | Promise<string[]>;
   /** Called before each retry, so that `headers` can change, with its number from 2 on, the host, and the time since the start. */
   onRetry?(attempt: number, host: Host, elapsedMs: number): void;
   /** Writes a response that rejects the upgrade to the client. Default: it is relayed unchanged. */

@@ -5,6 +5,7 @@ import {
   type FilteredHead,
   type FilterOwner,
   type Handler,
+  type ResponseFilter,
   type TunnelHead,
 } from '@edge-gateway/core';
 import { VIA_UPSTREAM, type RequestResult } from '../format/record.ts';
@@ -59,13 +60,27 @@ export class RequestFilters implements FilterOwner {
     return headers;
   }
 
-  /** Returns the headers of a response that opens a tunnel, after the filters. */
-  onTunnel(status: number, headers: string[]): string[] {
+  /** Returns the headers of a response that opens a tunnel, after the filters; at once unless a filter is asynchronous. */
+  onTunnel(status: number, headers: string[]): string[] | Promise<string[]> {
     const head: TunnelHead = { status, headers, ...this.describe(), hasBody: false };
-    for (const filter of this.filters().toReversed()) filter.onTunnel?.(head);
+    const filters = this.filters().toReversed();
+    for (const [i, filter] of filters.entries()) {
+      const pending = filter.onTunnel?.(head);
+      if (pending) return this.#opensLater(pending, filters.slice(i + 1), head).then(() => this.#opens(status, head));
+    }
+    return this.#opens(status, head);
+  }
+
+  async #opensLater(pending: Promise<void>, others: readonly ResponseFilter[], head: TunnelHead): Promise<void> {
+    await pending;
+    for (const filter of others) await filter.onTunnel?.(head);
+  }
+
+  /** The status of a tunnel cannot be changed. */
+  #opens(status: number, { headers }: TunnelHead): string[] {
     // Over HTTP/2 the tunnel is written to the response.
     this.response.detach();
-    return this.onHead(status, head.headers);
+    return this.onHead(status, headers);
   }
 
   onTrailers(trailers: readonly string[]): void {

@@ -278,7 +278,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   }
 
   /** Returns the headers of a response that opens a tunnel. */
-  onTunnelHead(status: number, received: string[], host: Host): string[] {
+  onTunnelHead(status: number, received: string[], host: Host): string[] | Promise<string[]> {
     const headers = this.onResponseHead(status, received, host);
     return this.filters?.onTunnel(status, headers) ?? headers;
   }

@@ -1,6 +1,14 @@
 import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage, type RequestListener } from 'node:http';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { WebSocket, WebSocketServer } from 'ws';
 import { DEFAULT_SNAPSHOT_SETTINGS, type SnapshotSettings } from '@edge-gateway/core';
 import type { ExtProc } from '@edge-gateway/core/schema';
 import { startPausableProxy } from '../../../../test/parts/pausable-proxy.ts';
@@ -19,6 +27,8 @@ const replaced = (text: string) => ({ response: { bodyMutation: { body: Buffer.f
 interface Parts extends ServedParts {
   readonly block?: ExtProc;
   readonly backend?: RequestListener;
+  /** Port of another backend. */
+  readonly backendPort?: number;
   /** Port of the processing server. */
   readonly port?: number;
 }
@@ -35,12 +45,12 @@ describe('extProc', () => {
 
   async function processing(
     answer: Parameters<typeof startProcessor>[0],
-    { block, http, backend = echo, port, ...rest }: Parts = {},
+    { block, http, backend = echo, backendPort, port, ...rest }: Parts = {},
   ): Promise<void> {
     processor = await startProcessor(answer);
     const extProc: ExtProc = { messageTimeout: '2s', ...block, grpcService: { ...SERVER, ...block?.grpcService } };
     const servers = [
-      upstreamOf([endpointOf((await start(backend)).port)]),
+      upstreamOf([endpointOf(backendPort ?? (await start(backend)).port)]),
       upstreamOf([endpointOf(port ?? processor.port)], 'processor'),
     ];
     gateway = await served({ ...rest, http: { extProc, ...http }, upstreams: servers });
@@ -82,6 +92,80 @@ describe('extProc', () => {
       proxy.close();
       hidden.stop();
     }
+  });
+
+  describe('of a WebSocket', () => {
+    const backends: Server[] = [];
+    afterEach(() => {
+      for (const each of backends.splice(0)) each.close();
+    });
+
+    /** A server whose WebSockets echo, and what the client receives. */
+    async function open(answer: Parameters<typeof startProcessor>[0], block: ExtProc = {}) {
+      const backend = createServer();
+      const server = new WebSocketServer({ server: backend });
+      server.on('connection', (each) => each.on('message', (data) => each.send(String(data))));
+      backends.push(backend);
+      await new Promise<void>((resolve) => void backend.listen(0, '127.0.0.1', resolve));
+      const { port } = backend.address() as AddressInfo;
+      await processing(answer, { block, backendPort: port });
+      return new Promise<{ status: number; headers: IncomingMessage['headers']; echo: string }>((resolve, reject) => {
+        const client = new WebSocket(`ws://127.0.0.1:${gateway.port}/chat`, { headers: { host: 'a.example' } });
+        client.once('upgrade', ({ statusCode: status = 0, headers }) => {
+          client.once('message', (data) => {
+            client.terminate();
+            resolve({ status, headers, echo: String(data) });
+          });
+        });
+        client.once('open', () => client.send('hello'));
+        client.once('unexpected-response', (_req, { statusCode: status = 0, headers }) => {
+          client.terminate();
+          resolve({ status, headers, echo: '' });
+        });
+        client.on('error', reject);
+      });
+    }
+
+    it('sees the head of the 101 and may change its headers, but not its status', async () => {
+      let isLast: boolean | undefined;
+      const {
+        status,
+        headers,
+        echo: echoed,
+      } = await open((message) => {
+        if (message.request !== 'responseHeaders') return unchanged(message);
+        isLast = message.responseHeaders!.endOfStream;
+        return {
+          responseHeaders: { response: { headerMutation: mutation({ 'x-from': 'processor', ':status': '200' }) } },
+        };
+      });
+      expect([status, headers['x-from'], echoed, isLast]).deep.equal([101, 'processor', 'hello', false]);
+      expect(processor.seen).deep.equal(['requestHeaders /chat', 'responseHeaders 101']);
+      await until(() => gateway.stat('http.http.ext_proc.streams_closed') === 1);
+    });
+
+    it('may respond instead of the 101', async () => {
+      const { status, headers } = await open((message) =>
+        message.request === 'responseHeaders'
+          ? { immediateResponse: { status: { code: 403 }, headers: mutation({ 'x-why': 'no' }) } }
+          : unchanged(message),
+      );
+      expect([status, headers['x-why']]).deep.equal([403, 'no']);
+    });
+
+    it('rejects it if the server does not respond in time, unless failures are allowed', async () => {
+      const silent = (message: Received) => (message.request === 'responseHeaders' ? undefined : unchanged(message));
+      const block = { messageTimeout: '500ms' };
+      const { status } = await open(silent, block);
+      expect(status).equal(504);
+      await stop();
+      expect((await open(silent, { ...block, failureModeAllow: true })).echo).equal('hello');
+    });
+
+    it('is not called with responseHeaderMode: SKIP', async () => {
+      expect((await open(unchanged, { processingMode: { responseHeaderMode: 'SKIP' } })).status).equal(101);
+      expect(processor.seen).deep.equal(['requestHeaders /chat']);
+    });
   });
 
   it('skips heads, and sends only the headers of the rules', async () => {

@@ -1,4 +1,4 @@
-import { factsOf, startTimer, watchAuthentication } from '@edge-gateway/core';
+import { factsOf, GatewayError, startTimer, watchAuthentication } from '@edge-gateway/core';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { localEndOf, type LocalEnd } from '../../format/local-end.ts';
@@ -165,15 +165,34 @@ export class Upgrade implements Limited {
 
   /** Opens the tunnel towards the client, and joins both. */
   #accept({ status, headers }: Pick<ResponseHead, 'status' | 'headers'>, tunnel: Tunnel): void {
-    const { socket } = this.#request;
-    let head: string;
+    const sent = this.#isWebSocket ? 101 : status;
+    let head: string | Promise<string>;
     try {
-      head = this.#headOf(this.#isWebSocket ? 101 : status, headers);
+      head = this.#headOf(sent, headers);
     } catch (error) {
       tunnel.on('error', ignore).destroy();
-      return this.fail(explain(new UpstreamProtocolError((error as Error).message), 'sent'));
+      return this.fail(rejectedHead(error));
     }
-    this.#opened(tunnel, this.#isWebSocket ? 101 : status);
+    if (typeof head === 'string') return this.#join(head, sent, tunnel);
+    this.#abort = () => tunnel.destroy();
+    tunnel.on('error', ignore);
+    head.then(
+      (text) => this.#joinLater(text, sent, tunnel),
+      (error: unknown) => this.fail(rejectedHead(error)),
+    );
+  }
+
+  /** Opens the tunnel once its head is complete, unless either side has closed meanwhile. */
+  #joinLater(head: string, status: number, tunnel: Tunnel): void {
+    if (this.#isOver) return void tunnel.destroy();
+    if (tunnel.destroyed) return this.fail(explain(new Error('the upstream closed the connection'), 'sent'));
+    tunnel.off('error', ignore);
+    this.#join(head, status, tunnel);
+  }
+
+  #join(head: string, status: number, tunnel: Tunnel): void {
+    const { socket } = this.#request;
+    this.#opened(tunnel, status);
     socket.write(head, 'latin1');
     this.#headEnd = socket.bytesWritten;
     const early = this.#takeHead();
@@ -183,12 +202,14 @@ export class Upgrade implements Limited {
     if (this.#isWebSocket) this.#limitHalfClosed();
   }
 
-  #headOf(status: number, headers: readonly string[]): string {
+  #headOf(status: number, headers: readonly string[]): string | Promise<string> {
     const { to } = this.#request;
     // A response that opens a tunnel has no length (RFC 9110 §9.3.6).
     const kept = withoutFraming(headers);
+    const write = (sent: readonly string[]): string =>
+      this.#isWebSocket ? handshakeHead(to.headers, sent) : responseHead(status, sent);
     const sent = to.onTunnel?.(status, kept, this.#host!) ?? kept;
-    return this.#isWebSocket ? handshakeHead(to.headers, sent) : responseHead(status, sent);
+    return sent instanceof Promise ? sent.then(write) : write(sent);
   }
 
   #opened(tunnel: Tunnel, status: number): void {
@@ -404,4 +425,11 @@ export class Upgrade implements Limited {
       bytesReceived: socket.bytesRead - this.#readBefore,
     };
   }
+}
+
+/** Returns why the response that opens a tunnel is not sent: the gateway rejects it, or it is invalid. */
+function rejectedHead(error: unknown): FailureReason {
+  if (!(error instanceof GatewayError)) return explain(new UpstreamProtocolError((error as Error).message), 'sent');
+  const { details = error.message, flags = '' } = error.reply ?? {};
+  return { failure: error, flags, details, isLocal: true };
 }
