@@ -24,7 +24,7 @@ import { createMetrics } from '../../src/observe/metrics.ts';
 import { memorySource, type MemorySource } from '../../src/source/memory.ts';
 import type { ResourceCheck } from '../../src/validate/check.ts';
 import { upstream } from './upstream.ts';
-import { until } from '../../../../test/parts/until.ts';
+import { fakeTime, type FakeTime } from '../../../../test/parts/fake-time.ts';
 
 type Resources = Readonly<Record<string, unknown>>;
 
@@ -61,14 +61,17 @@ describe('accepted versions of resources', () => {
   let dir: string;
   let path: string;
   let written: { level: number; msg: string; reason?: string }[];
+  let time: FakeTime;
   const running: ControlPlane[] = [];
   beforeEach(() => {
+    time = fakeTime();
     dir = mkdtempSync(join(tmpdir(), 'accepted-'));
     path = join(dir, 'state', 'resources.accepted');
     written = [];
   });
   afterEach(async () => {
     for (const each of running.splice(0)) await each.close();
+    time.restore();
     rmSync(dir, { recursive: true });
   });
 
@@ -355,11 +358,11 @@ describe('accepted versions of resources', () => {
     path = join(dir, 'file', 'resources.accepted');
     writeFileSync(join(dir, 'file'), '');
     const { plane, source } = await start({ up: upstream('up', 81) });
-    await until(() => written.some(({ msg }) => msg.startsWith('failed to save')));
+    await time.until(() => written.some(({ msg }) => msg.startsWith('failed to save')));
     source.set('up', upstream('up', 82));
     expect(plane.state!.revision).to.equal(2);
     rmSync(join(dir, 'file'));
-    await until(() => existsSync(path));
+    await time.until(() => existsSync(path));
     await plane.close();
     expect(written.filter(({ msg }) => msg.startsWith('failed to save'))).to.have.lengthOf(1);
     const { plane: next } = await start({ up: upstream('up', 'none') });
@@ -368,7 +371,7 @@ describe('accepted versions of resources', () => {
 
   it('include a state at the end of the file on which what is served depends', async () => {
     const { plane, source } = await start({ up: upstream('up'), s: service('s', 'up') });
-    await until(() => existsSync(path));
+    await time.until(() => existsSync(path));
     source.set('s', service('s', 'missing'));
     const before = shown(plane);
     await plane.close();
@@ -380,7 +383,7 @@ describe('accepted versions of resources', () => {
 
   it('are written anew if another process has changed the file', async () => {
     const { plane, source } = await start({ up: upstream('up', 81) });
-    await until(() => existsSync(path));
+    await time.until(() => existsSync(path));
     appendFileSync(path, 'line\n'.repeat(2_000));
     source.set('up', upstream('up', 82));
     await plane.close();
@@ -402,7 +405,7 @@ describe('accepted versions of resources', () => {
   ] as const) {
     it(`are written anew instead of appended to ${what}`, async () => {
       const { plane, source } = await start({ up: upstream('up', 81) });
-      await until(() => existsSync(path));
+      await time.until(() => existsSync(path));
       const target = join(dir, 'target');
       change(target);
       const before = existsSync(target) && readFileSync(target, 'utf8');
@@ -417,13 +420,13 @@ describe('accepted versions of resources', () => {
 
   it('are removed if newer ones cannot be written', async () => {
     const { source } = await start({ up: upstream('up', 81) });
-    await until(() => existsSync(path));
+    await time.until(() => existsSync(path));
     // Prevents the file from being replaced, which it has to be after a foreign change.
     mkdirSync(`${path}.${process.pid}.tmp`);
     appendFileSync(path, 'line\n');
     source.set('up', upstream('up', 82));
-    await until(() => !existsSync(path));
-    await until(() => written.some(({ msg }) => msg.startsWith('failed to save')));
+    await time.until(() => !existsSync(path));
+    await time.until(() => written.some(({ msg }) => msg.startsWith('failed to save')));
   });
 
   it('do not grow with the number of changes', async () => {
@@ -432,7 +435,7 @@ describe('accepted versions of resources', () => {
     for (let i = 1; i <= 60; i++) {
       source.set('a', { ...upstream('a', i), metadata: { name: 'a', annotations: { padding } } });
       const expected = `"port":${i}}`;
-      await until(() => existsSync(path) && readFileSync(path, 'utf8').includes(expected));
+      await time.until(() => existsSync(path) && readFileSync(path, 'utf8').includes(expected));
     }
     expect(statSync(path).size).to.be.lessThan(2_500_000);
     source.set('a', upstream('a', 'none'));

@@ -16,7 +16,7 @@ import type { ControlPlaneState } from '../../src/control/state.ts';
 import { createMetrics, type Metrics } from '../../src/observe/metrics.ts';
 import { secretText } from '../../src/contract/snapshot.ts';
 import { memorySource } from '../../src/source/memory.ts';
-import { until } from '../../../../test/parts/until.ts';
+import { fakeTime, type FakeTime } from '../../../../test/parts/fake-time.ts';
 
 const CERTIFICATES = new URL('../../../routing/test/upstream/certificates/', import.meta.url).pathname;
 const pem = (name: string): string => readFileSync(join(CERTIFICATES, name), 'utf8');
@@ -56,12 +56,15 @@ describe('certificate files of resources', () => {
   let dir: string;
   let metrics: Metrics;
   let controlPlane: ControlPlane;
+  let time: FakeTime;
   beforeEach(() => {
+    time = fakeTime();
     dir = mkdtempSync(join(tmpdir(), 'certificate-files-'));
     metrics = createMetrics();
   });
   afterEach(async () => {
     await controlPlane.close();
+    time.restore();
     rmSync(dir, { recursive: true, force: true });
   });
 
@@ -95,8 +98,8 @@ describe('certificate files of resources', () => {
     expect(issue!.path).to.deep.equal(['spec', 'sslConfig', 'sslFiles', 'tlsCert']);
     expect(issue!.origin).to.include({ file: 'memory:a', line: 7 });
     put('server');
-    await until(() => served() === 'server');
-    await until(() => status().state === 'Accepted');
+    await time.until(() => served() === 'server');
+    await time.until(() => status().state === 'Accepted');
   });
 
   it('are published again within 5 s when their content is replaced', async () => {
@@ -104,7 +107,7 @@ describe('certificate files of resources', () => {
     const { revisions } = await start();
     const { snapshots } = controlPlane.state!;
     put('client');
-    await until(() => served() === 'client');
+    await time.until(() => served() === 'client', 5000);
     expect(revisions.at(-1)!.revision).to.equal(2);
     expect(controlPlane.state!.snapshots.get('gateway-proxy')!.version).to.equal(
       snapshots.get('gateway-proxy')!.version,
@@ -127,7 +130,7 @@ describe('certificate files of resources', () => {
     symlinkSync('..2', join(dir, '..data_tmp'));
     renameSync(join(dir, '..data_tmp'), join(dir, '..data'));
     rmSync(join(dir, '..1'), { recursive: true });
-    await until(() => served() === 'client');
+    await time.until(() => served() === 'client');
     expect(revisions.some(({ issues }) => issues.length > 0)).to.equal(false);
   });
 
@@ -141,7 +144,7 @@ describe('certificate files of resources', () => {
     expect(served(join(dir, 'current'))).to.equal('server');
     unlinkSync(join(dir, 'current'));
     symlinkSync('client', join(dir, 'current'));
-    await until(() => served(join(dir, 'current')) === 'client');
+    await time.until(() => served(join(dir, 'current')) === 'client');
   });
 
   it('stay available while the last good version of their resource is served', async () => {
@@ -196,15 +199,9 @@ describe('certificate files of resources, replaced by invalid content', () => {
     'a file of 2 MB': [(dir) => writeFileSync(join(dir, 'tls.crt'), 'x'.repeat(2_000_000)), 'it is larger than'],
   };
 
-  /** Each case waits for several polls, so all of them run at the same time. */
-  const runs = new Map<string, Promise<void>>();
-  before(() => {
-    for (const [name, [spoil, message]] of Object.entries(bad)) {
-      const run = keepsContent(spoil, message);
-      run.catch(() => {}); // reported by its test
-      runs.set(name, run);
-    }
-  });
+  let time: FakeTime;
+  beforeEach(() => void (time = fakeTime()));
+  afterEach(() => time.restore());
 
   async function keepsContent(spoil: (dir: string) => void, message: string): Promise<void> {
     const dir = mkdtempSync(join(tmpdir(), 'certificate-files-'));
@@ -215,22 +212,21 @@ describe('certificate files of resources, replaced by invalid content', () => {
       putPair('server', dir);
       await controlPlane.start();
       spoil(dir);
-      await until(() => status().state === 'Warning');
+      await time.until(() => status().state === 'Warning');
       expect(status().reason).to.include(message).and.to.include('the previous content stays in use');
       expect(status().reason).not.to.include('PRIVATE KEY');
       expect(servedPair(controlPlane, dir)).to.equal('server');
       expect([metricOf(metrics, 'update_rejected'), metricOf(metrics, 'unusable')]).to.deep.equal([1, 1]);
       for (const file of ['tls.crt', 'tls.key']) rmSync(join(dir, file), { recursive: true, force: true });
       putPair('client', dir);
-      await until(() => servedPair(controlPlane, dir) === 'client' && status().state === 'Accepted');
-      await until(() => metricOf(metrics, 'unusable') === 0);
+      await time.until(() => servedPair(controlPlane, dir) === 'client' && status().state === 'Accepted');
+      await time.until(() => metricOf(metrics, 'unusable') === 0);
     } finally {
       await controlPlane.close();
       rmSync(dir, { recursive: true, force: true });
     }
   }
 
-  for (const name of Object.keys(bad)) {
-    it(`keep their previous content, with a warning until repaired: ${name}`, () => runs.get(name));
-  }
+  for (const [name, [spoil, message]] of Object.entries(bad))
+    it(`keep their previous content, with a warning until repaired: ${name}`, () => keepsContent(spoil, message));
 });

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { readCertificateFiles } from '../../src/source/certificate-files.ts';
 import { readFileOrPipe, readRegularFile } from '../../src/source/read-file.ts';
 import { readUnit, readUnitOrPipe } from '../../src/source/read-unit.ts';
+import { fakeTime } from '../../../../test/parts/fake-time.ts';
 
 describe('reading a file', () => {
   let folder: string;
@@ -55,9 +56,11 @@ describe('reading a file', () => {
     }
   });
 
-  it('rejects a pipe that nothing writes into', async function () {
-    this.timeout(10_000);
-    const [written] = await readUnitOrPipe(pipe, 8);
+  it('rejects a pipe that nothing writes into', async () => {
+    const time = fakeTime();
+    const read = readUnitOrPipe(pipe, 8).finally(() => time.restore());
+    await time.pass(5100);
+    const [written] = await read;
     expect(written!.issues[0]!.message).to.contain('it is a pipe without a writer');
   });
 });

@@ -8,7 +8,7 @@ import { createMetrics } from '../../src/observe/metrics.ts';
 import { secretText } from '../../src/contract/snapshot.ts';
 import { memorySource } from '../../src/source/memory.ts';
 import { sdsFiles } from '../../src/source/sds-file.ts';
-import { until } from '../../../../test/parts/until.ts';
+import { fakeTime, type FakeTime } from '../../../../test/parts/fake-time.ts';
 
 const CERTIFICATES = new URL('../../../routing/test/upstream/certificates/', import.meta.url).pathname;
 const pem = (name: string): string => readFileSync(join(CERTIFICATES, name), 'utf8');
@@ -146,9 +146,14 @@ validation_context: { trusted_ca: { filename: ${join(CERTIFICATES, 'ca.crt')} } 
 describe('secret discovery files of resources', () => {
   let dir: string;
   let controlPlane: ControlPlane;
-  beforeEach(() => void (dir = mkdtempSync(join(tmpdir(), 'sds-file-'))));
+  let time: FakeTime;
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'sds-file-'));
+    time = fakeTime();
+  });
   afterEach(async () => {
     await controlPlane.close();
+    time.restore();
     rmSync(dir, { recursive: true, force: true });
   });
 
@@ -183,17 +188,17 @@ describe('secret discovery files of resources', () => {
 
     put('tls.key', pem('client.key'));
     put('tls.crt', pem('client.crt'));
-    await until(() => served() === pem('client.crt'));
+    await time.until(() => served() === pem('client.crt'));
 
     put('sds.json', '{ "resources": [] }');
-    await until(() => status().state === 'Warning');
+    await time.until(() => status().state === 'Warning');
     expect(status().reason).to.include(
       "spec.sslConfig.sds.certificatesSecretName: the file contains no secret 'server'; the previous content stays in use",
     );
     expect(served()).to.equal(pem('client.crt'));
 
     put('sds.json', JSON.stringify({ resources: [certificate('server')] }));
-    await until(() => served() === pem('server.crt') && status().state === 'Accepted');
+    await time.until(() => served() === pem('server.crt') && status().state === 'Accepted');
     const success = metrics.list().find(({ name }) => name.path === 'sds_files.update_success')!;
     expect((success.stat as { value: number }).value).to.equal(2);
   });

@@ -7,7 +7,7 @@ import { createMetrics } from '../../src/observe/metrics.ts';
 import { keyOf, type Resource } from '../../src/resource/resource.ts';
 import type { WatchedContent } from '../../src/source/named-content.ts';
 import { createWatchedFiles, type ResourceFiles } from '../../src/source/watched-files.ts';
-import { until } from '../../../../test/parts/until.ts';
+import { fakeTime, type FakeTime } from '../../../../test/parts/fake-time.ts';
 
 /** Milliseconds that invalid files must be unchanged before they are reported. */
 const SETTLE_MS = 2000;
@@ -17,6 +17,7 @@ describe('watched files', () => {
   let path: string;
   let reads: string[];
   let watched: WatchedContent<string, string>;
+  let time: FakeTime;
   const changedAt: number[] = [];
   const reported: string[] = [];
   beforeEach(() => {
@@ -25,9 +26,11 @@ describe('watched files', () => {
     reads = [];
     changedAt.length = 0;
     reported.length = 0;
+    time = fakeTime();
   });
   afterEach(() => {
     watched.close();
+    time.restore();
     rmSync(dir, { recursive: true, force: true });
   });
 
@@ -86,9 +89,9 @@ describe('watched files', () => {
   it('may be invalid for a moment: a certificate and its key are replaced one after the other', async () => {
     watch('valid');
     writeFileSync(path, 'invalid: half written');
-    await until(() => reads.includes('invalid: half written'));
+    await time.until(() => reads.includes('invalid: half written'));
     writeFileSync(path, 'valid again');
-    await until(() => watched.get(path) === 'valid again');
+    await time.until(() => watched.get(path) === 'valid again');
     expect(reported).to.deep.equal([]);
     expect(changedAt).to.have.length(1);
   });
@@ -97,9 +100,9 @@ describe('watched files', () => {
     watch('valid');
     writeFileSync(join(dir, 'copy'), 'valid');
     renameSync(join(dir, 'copy'), path);
-    await until(() => reads.length > 0);
+    await time.until(() => reads.length > 0);
     writeFileSync(path, 'valid again');
-    await until(() => watched.get(path) === 'valid again');
+    await time.until(() => watched.get(path) === 'valid again');
     expect(changedAt).to.have.length(1);
     expect(watched.observedOf(KEY)!.filesRevision).to.equal(1);
   });
@@ -107,9 +110,9 @@ describe('watched files', () => {
   it('are no longer reported when their previous content is back', async () => {
     watch('valid');
     writeFileSync(path, 'invalid: replaced');
-    await until(() => reported.length > 0);
+    await time.until(() => reported.length > 0);
     writeFileSync(path, 'valid');
-    await until(() => watched.observedOf(KEY) === undefined);
+    await time.until(() => watched.observedOf(KEY) === undefined);
     expect(watched.get(path)).to.equal('valid');
     expect(changedAt).to.have.length(2);
   });
@@ -117,10 +120,10 @@ describe('watched files', () => {
   it('are reported if the reader throws, and read again later', async () => {
     watch('valid');
     writeFileSync(path, 'throws an error');
-    await until(() => reported.length > 0);
+    await time.until(() => reported.length > 0);
     expect(reported).to.deep.equal(['cannot be read: throws an error; the previous content stays in use']);
     writeFileSync(path, 'valid again');
-    await until(() => watched.get(path) === 'valid again');
+    await time.until(() => watched.get(path) === 'valid again');
   });
 
   it('are reported if the reader throws at once', () => {
@@ -132,10 +135,10 @@ describe('watched files', () => {
     watch('valid');
     const { log: failing, lines } = failingUser();
     writeFileSync(path, 'new');
-    await until(() => lines.some((line) => line.includes('cannot apply it')));
+    await time.until(() => lines.some((line) => line.includes('cannot apply it')));
     expect(lines.some((line) => line.includes('cannot check certificate files'))).to.equal(true);
     writeFileSync(path, 'newer');
-    await until(() => failing.get(path) === 'newer');
+    await time.until(() => failing.get(path) === 'newer');
     failing.close();
   });
 
@@ -144,10 +147,10 @@ describe('watched files', () => {
 
     writeFileSync(path, 'invalid: first');
     const readTwice = (content: string) => reads.filter((each) => each === content).length >= 2;
-    await until(() => readTwice('invalid: first'));
+    await time.until(() => readTwice('invalid: first'));
     const rewrittenAt = performance.now();
     writeFileSync(path, 'invalid: second');
-    await until(() => changedAt.length > 0);
+    await time.until(() => changedAt.length > 0);
 
     expect(changedAt[0]! - rewrittenAt).to.be.at.least(SETTLE_MS);
     expect(reads).to.include('invalid: second');

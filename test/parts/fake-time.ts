@@ -1,0 +1,50 @@
+import { mock } from 'node:test';
+
+/** Time passes in steps of this length, in milliseconds: shorter than the intervals of what is tested. */
+const STEP_MS = 50;
+
+// These stay real.
+const nextTurn = setImmediate;
+const realNow = performance.now.bind(performance);
+/** Real milliseconds after which files or other processes must have done their part. */
+const LIMIT_MS = 90_000;
+
+/** Time that passes only when a test says so: `performance.now()`, `setTimeout` and `setInterval` follow it. */
+export interface FakeTime {
+  pass(ms: number): Promise<void>;
+  /** Lets time pass until a check holds. Throws if it does not hold within this time; default: any. */
+  until(check: () => unknown, withinMs?: number): Promise<void>;
+  restore(): void;
+}
+
+/** Replaces the time of this process until `restore`. */
+export function fakeTime(): FakeTime {
+  let passed = 0;
+  const began = realNow();
+  mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  performance.now = () => began + passed;
+
+  async function step(ms: number): Promise<void> {
+    passed += ms;
+    mock.timers.tick(ms);
+    // What the timers began continues in the next turns of the event loop.
+    await new Promise<void>((resolve) => void nextTurn(resolve));
+  }
+
+  return {
+    async pass(ms) {
+      for (let left = ms; left > 0; left -= STEP_MS) await step(Math.min(left, STEP_MS));
+    },
+    async until(check, withinMs = Infinity) {
+      const [end, giveUp] = [passed + withinMs, realNow() + LIMIT_MS];
+      while (!check()) {
+        if (passed > end || realNow() > giveUp) throw new Error(`not after ${passed} ms: ${String(check)}`);
+        await step(STEP_MS);
+      }
+    },
+    restore() {
+      mock.timers.reset();
+      Reflect.deleteProperty(performance, 'now');
+    },
+  };
+}
