@@ -63,6 +63,7 @@ export { plainAddress, protocolOf, type ClientConnection } from './contract/clie
 export { serviceSpecOf, typeWithFunctions, undeclaredFunctions } from './upstream/service-functions.ts';
 export { createLocalBucket, type LocalBucket } from './upstream/token-bucket.ts';
 export { delayOf, parseDuration } from './syntax/duration.ts';
+export { withDeadline } from './time/deadline.ts';
 export { MAX_DELAY_MS, nodeDelay, startInterval, startTimer, timeoutSignal, wait } from './time/timer.ts';
 export { fromByteString, toByteString } from './http/byte-string.ts';
 export {

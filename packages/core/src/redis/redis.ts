@@ -10,7 +10,7 @@ import {
   type RedisSentinelOptions,
 } from './client-options.ts';
 import { createReport, troubleOf, type Report } from './trouble.ts';
-import { startTimer } from '../time/timer.ts';
+import { LATE, withDeadline } from '../time/deadline.ts';
 
 /** How {@link Redis.run} runs a command. */
 export interface RunOptions {
@@ -66,12 +66,11 @@ export interface RedisParts<Client> {
 
 const COMMAND_DEADLINE_MS = 800;
 const CONNECT_WAIT_MS = 700;
+const READY_POLL_MS = 10;
 const PROBE_EVERY_MS = 250;
 /** Redis does not respond if this many commands in a row, or one for this long, have no response: a single late response is no outage. */
 const SILENT_MISSES = 3;
 const SILENT_MS = 500;
-/** Parts of a deadline that are waited for one after the other. */
-const DEADLINE_PARTS = 4;
 /** A client that takes longer to connect is replaced: one server of a cluster or a sentinel may accept connections without a response. */
 const STALLED_MS = 2000;
 /** After this many commands without a response the connection is replaced. */
@@ -214,38 +213,12 @@ function destroy(client: RedisClientLike): void {
   }
 }
 
-const LATE = new Error('no response in time');
-
-/** Waits for the connection: a client that is connecting rejects commands. */
+/**
+ * Waits for the connection: a client that is connecting rejects commands. The time is counted in steps, of which at most one passes while this process is
+ * blocked.
+ */
 async function whenReady<Client extends RedisClientLike>(client: Client, waitMs: number): Promise<Client> {
-  const until = Date.now() + waitMs;
-  while (!client.isReady && Date.now() < until) await wait(10);
+  for (let left = waitMs; !client.isReady && left > 0; left -= READY_POLL_MS) await wait(READY_POLL_MS);
   if (!client.isReady) throw NOT_CONNECTED;
   return client;
-}
-
-/**
- * Waits for work. The time is counted in parts, and what has arrived is read behind each: while this process is blocked, at most one part
- * passes, so that a process under load does not attribute its own delay to Redis. Calls `onLate` for a result after the deadline.
- */
-async function withDeadline<T>(work: Promise<T>, deadlineMs: number, onLate: () => void): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  let left = DEADLINE_PARTS;
-  let timer: NodeJS.Timeout | undefined;
-  let isSettled = false;
-  function waitPart(): void {
-    if (isSettled) return;
-    if (left-- > 0) timer = startTimer(() => setImmediate(waitPart), deadlineMs / DEADLINE_PARTS);
-    else reject(LATE);
-  }
-  waitPart();
-  try {
-    return await Promise.race([work, late]);
-  } catch (error) {
-    if (error === LATE) work.then(onLate, () => {});
-    throw error;
-  } finally {
-    isSettled = true;
-    clearTimeout(timer);
-  }
 }

@@ -136,3 +136,29 @@ describe('a deadline of a Redis command', () => {
     redis.disconnect();
   });
 });
+
+describe('a connection to Redis', () => {
+  it('is awaited longer by a process that is blocked while it connects', async () => {
+    class Connecting extends FakeClient {
+      override isReady = false;
+      override async connect(): Promise<void> {
+        setImmediate(() => {
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+          setImmediate(() => setImmediate(() => (this.isReady = true)));
+        });
+      }
+    }
+    const redis = createRedis(
+      { host: 'redis:6379' },
+      {
+        createClient: () => new Connecting(),
+        log: silentLoggers.get('redis'),
+        unavailable: (detail) => new Error(detail),
+        connectWaitMs: 50,
+        deadlineMs: 10_000,
+      },
+    );
+    expect(await redis.run(ok)).to.equal('OK');
+    redis.disconnect();
+  });
+});
