@@ -88,7 +88,15 @@ describe('the protected pages of two proxies and a control plane, in a browser',
     await page.getByLabel('E-mail').fill(email);
     await page.getByLabel('Password').fill(email.split('@', 1)[0]!);
     await page.getByRole('button', { name: 'Log in' }).click();
-    await page.waitForURL(`${demo.appUrl}/account`);
+    await arrive(page, '/account');
+  }
+
+  /** Waits for a page; another one, which the error shows, is usually an error of a proxy, which its log explains. */
+  async function arrive(page: Page, path: string): Promise<void> {
+    await page.waitForURL(`${demo.appUrl}${path}`).catch(async (error: Error) => {
+      const shown = `${page.url()}: ${await page.locator('body').innerText()}`;
+      throw new Error([error.message, shown, ...all.map(({ errors }) => errors)].join('\n'));
+    });
   }
   const newPage = async (): Promise<Page> => {
     const context = await browser.newContext({ ignoreHTTPSErrors: true });
@@ -115,7 +123,7 @@ describe('the protected pages of two proxies and a control plane, in a browser',
     await page.getByLabel('Password').fill('admin');
     await replaceProxy();
     await page.getByRole('button', { name: 'Log in' }).click();
-    await page.waitForURL(`${demo.appUrl}/account`);
+    await arrive(page, '/account');
     expect(await page.locator('#who').textContent()).to.equal(ADMIN);
   });
 
@@ -145,7 +153,7 @@ describe('the protected pages of two proxies and a control plane, in a browser',
     const page = await newPage();
     await logIn(page, ADMIN);
     await page.locator('#logout').click();
-    await page.waitForURL(`${demo.appUrl}/goodbye`);
+    await arrive(page, '/goodbye');
     await replaceProxy();
     await page.goto(`${demo.appUrl}/account`);
     expect(page.url()).to.contain(`${demo.issuer}/interaction/`);
