@@ -59,11 +59,11 @@ export const failures: readonly Group[] = [
     ours: { routes: [ours({ prefix: '/none' }, { timeout: '0s' }), ours({ prefix: '/' }, { timeout: LIMIT })] },
     envoy: { routes: [envoys({ prefix: '/none' }, { timeout: '0s' }), envoys({ prefix: '/' }, { timeout: LIMIT })] },
     cases: {
+      'is sent upstream': ask('GET /'),
+      'of 0 is off': ask('GET /none'),
       'before the head': failing(hang),
       'within the body': failing('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'),
       'of HEAD': { request: ask('HEAD /'), upstream: [hang] },
-      'of 0 is off': ask('GET /none'),
-      'is sent upstream': ask('GET /'),
     },
   },
   {

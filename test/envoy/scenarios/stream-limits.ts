@@ -8,6 +8,7 @@ export const streamLimits: readonly Group[] = [
     ours: { routes: [ours({ prefix: '/' }, { idleTimeout: LIMIT, timeout: '0s' })] },
     envoy: { routes: [envoys({ prefix: '/' }, { idle_timeout: LIMIT, timeout: '0s' })] },
     cases: {
+      'leaves a fast response': ask('GET /'),
       'before the head': { request: ask('GET /'), upstream: [() => {}] },
       'within the body': { request: ask('GET /'), upstream: [half] },
     },
@@ -19,6 +20,7 @@ export const streamLimits: readonly Group[] = [
       routes: [envoys({ prefix: '/' }, { max_stream_duration: { max_stream_duration: LIMIT }, timeout: '0s' })],
     },
     cases: {
+      'leaves a fast response': ask('GET /'),
       'before the head': { request: ask('GET /'), upstream: [() => {}] },
       'within the body': { request: ask('GET /'), upstream: [half] },
     },
@@ -54,6 +56,7 @@ export const streamLimits: readonly Group[] = [
     ours: { listener: { httpConnectionManagerSettings: { streamIdleTimeout: LIMIT } } },
     envoy: { manager: { stream_idle_timeout: LIMIT } },
     cases: {
+      'leaves a fast response': ask('GET /'),
       'of a request that does not end': { request: ask('POST /', ['Content-Length: 5'], 'he') },
       'before the head': { request: ask('GET /'), upstream: [() => {}] },
       'within the body': { request: ask('GET /'), upstream: [half] },

@@ -79,6 +79,8 @@ export const upgrades: readonly Group[] = [
     ours: { routes: [ours({ prefix: '/' }, { timeout: LIMIT })] },
     envoy: { routes: [envoys({ prefix: '/' }, { timeout: LIMIT })] },
     cases: {
+      // A connection to the upstream is open before the limits count.
+      'leaves a fast response': ask('GET /'),
       'of a silent upstream': answered(hang),
       // Over HTTP/2 Envoy never ends it.
       'within a response that refuses': {
