@@ -21,6 +21,7 @@ const TASKS = {
   test: { scope: 'all', script: 'scripts/test.mjs' },
   e2e: { scope: 'all', script: 'scripts/test.mjs', args: ['--e2e'] },
   bench: { scope: 'all', script: 'bench/main.ts', flags: ['--expose-gc', '--conditions=source'] },
+  mutation: { scope: 'all', script: 'scripts/mutation.mjs' },
   pack: { script: 'scripts/pack.mjs', cwd: process.env.INIT_CWD },
   release: { scope: 'all', script: 'scripts/release.mjs' },
   docs: { scope: 'all', script: 'scripts/docs.ts', flags: ['--conditions=source'] },

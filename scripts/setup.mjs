@@ -21,7 +21,7 @@ const PROGRESS_MS = 10_000;
 /** Installation scopes: `run` to build and run the gateway and the demo, `all` also to test and develop. */
 const SCOPES = {
   run: { flags: ['--prod'], what: 'dependencies to run, about 260 MB' },
-  all: { flags: [], what: 'dependencies to run and test, about 410 MB' },
+  all: { flags: [], what: 'dependencies to run and test, about 450 MB' },
 };
 
 function fingerprint() {
