@@ -7,6 +7,7 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -16,6 +17,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { skip } from '../../../../test/parts/skip.ts';
+import { fakeTime } from '../../../../test/parts/fake-time.ts';
 import { createFileLock, FileInUse } from '../../src/state-file/file-lock.ts';
 
 const MODULE = join(import.meta.dirname, '../../src/state-file/file-lock.ts');
@@ -135,6 +137,73 @@ describe('the lock of a file', () => {
     }
     expect(readdirSync(dir)).to.deep.equal(['state.lock']);
     expect(JSON.parse(readFileSync(`${path}.lock`, 'utf8'))).to.include({ host: 'faster', pid: 7 });
+  });
+
+  it('is left to a process that created it in between', async () => {
+    const { open } = promises;
+    promises.open = async (...args) => {
+      promises.open = open;
+      syncBuiltinESMExports();
+      write({ host: 'faster', pid: 7, started: '' });
+      return open(...args);
+    };
+    syncBuiltinESMExports();
+    try {
+      expect(await failure()).to.equal('it is in use by process 7 of faster: use another --state-dir');
+    } finally {
+      promises.open = open;
+      syncBuiltinESMExports();
+    }
+  });
+
+  it('is renewed until it is released', async () => {
+    const time = fakeTime();
+    try {
+      const lock = createFileLock(path);
+      await lock.acquire();
+      const makeOld = (): void => utimesSync(`${path}.lock`, 1, 1);
+      makeOld();
+      await time.pass(9000);
+      expect(statSync(`${path}.lock`).mtimeMs).to.equal(1000);
+      await time.until(() => statSync(`${path}.lock`).mtimeMs > 1000);
+      await lock.release();
+      write('of another');
+      makeOld();
+      await time.pass(60_000);
+      expect(statSync(`${path}.lock`).mtimeMs).to.equal(1000);
+    } finally {
+      time.restore();
+    }
+  });
+
+  it('stays with a process that took it over', async () => {
+    const lock = createFileLock(path);
+    await lock.acquire();
+    const other = { host: 'elsewhere', pid: 7, started: '' };
+    write(other);
+    await lock.release();
+    expect(JSON.parse(readFileSync(`${path}.lock`, 'utf8'))).to.deep.equal(other);
+    await lock.acquire().then(
+      () => expect.fail('acquired'),
+      (error) => expect(error).to.be.instanceOf(FileInUse),
+    );
+    write(other, 31);
+    await lock.acquire();
+    expect(JSON.parse(readFileSync(`${path}.lock`, 'utf8'))).to.include({ pid: process.pid });
+  });
+
+  it('of a running process counts if nobody knows when it started', async () => {
+    const { pid } = await lockElsewhere();
+    write({ host: hostname(), pid, started: '', space: spaceOf('self') });
+    expect(await failure()).to.contain(`process ${pid} of `);
+  });
+
+  it('of another machine with the same process id counts while it is renewed', async () => {
+    const { pid } = await lockElsewhere();
+    write({ host: 'elsewhere', pid: process.pid, started: '', space: spaceOf('self') });
+    expect(await failure()).to.contain(`process ${process.pid} of elsewhere`);
+    write({ host: 'elsewhere', pid, started: '', space: spaceOf('self') }, 31);
+    await createFileLock(path).acquire();
   });
 
   it('is not a pipe that blocks', async function () {
