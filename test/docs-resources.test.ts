@@ -1,4 +1,4 @@
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatIssue, parseDocuments, validateWritten } from '@edge-gateway/core';
 import { expect } from 'chai';
@@ -123,4 +123,16 @@ describe('resources in the documentation', () => {
     expect(fragmentErrors('tcpHealthCheck: {}\ntimeout: soon', 'page')).to.have.lengthOf.above(0);
     expect(fragmentErrors('sessions: {}', 'page')).to.deep.equal(['page no place for sessions']);
   });
+});
+
+it('examples write the apiVersion of Settings in one way', () => {
+  const files = [...PAGES, ...globSync('{examples,apps/gateway/demo,deploy}/**/*.{yaml,md,tpl}', { cwd: ROOT })];
+  const written = files.flatMap((file) =>
+    Array.from(
+      readFileSync(join(ROOT, file), 'utf8').matchAll(/apiVersion: (\S+?),?\s+kind: Settings\b/g),
+      ([, group]) => `${file}: ${group}`,
+    ),
+  );
+  expect(written).to.not.deep.equal([]);
+  expect(written.filter((each) => !each.endsWith(': settings.gw.vendor.io/v1'))).to.deep.equal([]);
 });

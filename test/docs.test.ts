@@ -1,10 +1,33 @@
-import { globSync } from 'node:fs';
-import { relative } from 'node:path';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
 import { planOf } from '../scripts/test-plan.ts';
 import { fits } from './docs/page.ts';
 import { documentationPages, pagesWithCommands } from './docs/page-suite.ts';
 import { ROOT } from './docs/workspace.ts';
+
+/** Returns the links of a page to files of the repository. */
+function linksOf(page: string) {
+  const text = readFileSync(join(ROOT, page), 'utf8').replaceAll(/```[^]*?```/g, '');
+  return Array.from(text.matchAll(/\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)/g), ([written, path = '', heading]) => ({
+    written,
+    file: path === '' ? join(ROOT, page) : join(ROOT, dirname(page), path),
+    heading,
+  }));
+}
+
+/** Returns the anchors of the headings of a page, as code hosts generate them. */
+function headingsOf(file: string): ReadonlySet<string> {
+  if (!file.endsWith('.md')) return new Set();
+  const text = readFileSync(file, 'utf8').replaceAll(/```[^]*?```/g, '');
+  const anchors = Array.from(text.matchAll(/^#+ (.*)$/gm), ([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  return new Set(anchors);
+}
 
 describe('the plan of the tests', () => {
   const planned = ({ alone, others }: ReturnType<typeof planOf>): string[] =>
@@ -42,6 +65,22 @@ describe('the documentation', () => {
     expect(documentationPages()).to.include.members(pages);
     expect(pages).to.include.members(['README.md', 'docs/quick-start.md', 'docs/gatewayctl.md']);
     expect(pages.length).to.be.above(70);
+  });
+
+  it('is linked from the README, page by page', () => {
+    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+    const pages = globSync('docs/*.md', { cwd: ROOT });
+    expect(pages).to.not.deep.equal([]);
+    expect(pages.filter((page) => !readme.includes(`](${page}`))).to.deep.equal([]);
+  });
+
+  it('links to pages and headings that exist', () => {
+    const broken = documentationPages().flatMap((page) =>
+      linksOf(page)
+        .filter(({ file, heading }) => !existsSync(file) || (heading && !headingsOf(file).has(heading)))
+        .map(({ written }) => `${page}: ${written}`),
+    );
+    expect(broken).to.deep.equal([]);
   });
 
   it('compares printed output, with … as a wildcard', () => {
