@@ -1,9 +1,11 @@
 // npm's scripts: sets up, builds, and runs the task on the repository's own Node.
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { whenParentEnds } from './parent.mjs';
+import { showProgress } from './progress.mjs';
 import { setup } from './setup.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -42,7 +44,7 @@ if (!isReady) await setup(scope);
 const own = join(bin, process.platform === 'win32' ? 'node.cmd' : 'node');
 const node = existsSync(own) ? own : process.execPath;
 const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
-if (!isReady) build();
+if (!isReady) await build();
 if (!script) process.exit(0);
 
 if (scope === 'all') env.REPOSITORY_READY = root;
@@ -58,7 +60,7 @@ whenParentEnds(() => isStopping || child.kill('SIGTERM'));
 child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
 
 /** Builds what has changed; ends the process if that fails, or if Node is too old. */
-function build() {
+async function build() {
   const [major, minor] = spawnSync(node, ['-p', 'process.versions.node'], { env })
     .stdout.toString()
     .split('.')
@@ -71,10 +73,13 @@ function build() {
     process.exit(1);
   }
 
-  const built = spawnSync(node, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'], {
-    cwd: root,
-    env,
-    stdio: 'inherit',
-  });
-  if (built.status !== 0) process.exit(built.status ?? 1);
+  const progress = showProgress('building');
+  const flags = process.stdout.isTTY ? ['-b', '--pretty'] : ['-b'];
+  const compiler = spawn(node, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), ...flags], { cwd: root, env });
+  let output = '';
+  for (const stream of [compiler.stdout, compiler.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const [code] = await once(compiler, 'close');
+  progress.end();
+  process.stdout.write(output);
+  if (code !== 0) process.exit(code ?? 1);
 }

@@ -6,7 +6,9 @@ import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'no
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { showProgress } from './progress.mjs';
 
 export const PNPM = 'pnpm@12.21.0';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -15,8 +17,6 @@ const shell = process.platform === 'win32';
 
 /** Longest wait for the registry's first response, in milliseconds. */
 const REGISTRY_MS = 4000;
-/** Milliseconds between progress messages of an installation. */
-const PROGRESS_MS = 10_000;
 
 /** Installation scopes: `run` to build and run the gateway and the demo, `all` also to test and develop. */
 const SCOPES = {
@@ -68,7 +68,11 @@ async function install(flags, { registry, failure }) {
   const network = failure?.isFinal ? '--offline' : '--prefer-offline';
   if (failure) console.error(`The npm registry ${registry} ${failure.reason}.`);
   const env = { ...process.env, npm_config_loglevel: 'error', CI: 'true', ...(failure && IMPATIENT) };
-  const done = await run('npx', ['-y', network, PNPM, 'install', '--frozen-lockfile', network, ...flags], env);
+  const done = await run(
+    'npx',
+    ['-y', network, PNPM, 'install', '--frozen-lockfile', network, '--reporter=ndjson', ...flags],
+    env,
+  );
   const isNetwork = failure && NETWORK_ERRORS.test(done.output);
   return isNetwork ? { code: done.code, output: WITHOUT_NETWORK } : done;
 }
@@ -83,18 +87,20 @@ The first start needs the network once, and not everything is on this machine ye
   npm config set https-proxy <address>
 Then run the command again.`;
 
-/** Runs a command with progress messages, and resolves with its exit code and output. */
+/** Runs pnpm with its progress, and resolves with its exit code and what people can read of its output. */
 function run(command, args, env) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env, shell });
     let output = '';
-    const began = Date.now();
-    const progress = setInterval(() => {
-      console.error(`  still installing, ${Math.round((Date.now() - began) / 1000)} s`);
-    }, PROGRESS_MS);
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+    let packages = 0;
+    const progress = showProgress('installing');
+    const read = (line) => {
+      if (line.includes('"status":"imported"')) progress.update(`${++packages} packages`);
+      else output += readable(line);
+    };
+    for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', read);
     const finish = (code) => {
-      clearInterval(progress);
+      progress.end();
       resolve({ code, output });
     };
     child.on('error', (error) => {
@@ -103,6 +109,17 @@ function run(command, args, env) {
     });
     child.on('close', (code) => finish(code ?? 1));
   });
+}
+
+/** Returns what a line of output says: of a report in JSON only errors, anything else as it is. */
+function readable(line) {
+  if (!line.startsWith('{')) return `${line}\n`;
+  try {
+    const { level, code, message, err } = JSON.parse(line);
+    return level === 'error' ? `${[code, message ?? err?.message].filter(Boolean).join(' ')}\n` : '';
+  } catch {
+    return `${line}\n`;
+  }
 }
 
 /** Checks whether the registry of npm responds. Behind a proxy, or without a registry in npm's settings, it is not checked. */

@@ -15,14 +15,14 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { expect } from 'chai';
 
-const SCRIPT = new URL('../scripts/setup.mjs', import.meta.url);
+const SCRIPTS = new URL('../scripts/', import.meta.url);
 
 describe('the installation of dependencies', () => {
   let dir: string;
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'setup-'));
     for (const folder of ['scripts', 'packages', 'apps', 'node_modules', 'bin']) mkdirSync(join(dir, folder));
-    copyFileSync(SCRIPT, join(dir, 'scripts', 'setup.mjs'));
+    for (const name of ['setup.mjs', 'progress.mjs']) copyFileSync(new URL(name, SCRIPTS), join(dir, 'scripts', name));
     writeFileSync(join(dir, 'package.json'), '{}');
     writeFileSync(join(dir, 'pnpm-lock.yaml'), 'lockfileVersion: 9');
   });
@@ -62,7 +62,14 @@ describe('the installation of dependencies', () => {
   /** Puts a program named `npx` first in the path, which notes its arguments and ends with this code. */
   function recorder(code: number): { env: Record<string, string>; calls(): string[] } {
     const file = join(dir, 'calls');
-    writeFileSync(join(dir, 'bin', 'npx'), `#!/bin/sh\necho "$@" >> ${file}\necho from the installer\nexit ${code}\n`);
+    const report = [
+      { level: 'debug', name: 'pnpm:progress', status: 'imported' },
+      { level: 'error', code: 'ERR_PNPM_X', message: 'no such package' },
+    ].map((line) => `echo '${JSON.stringify(line)}' >&2\n`);
+    writeFileSync(
+      join(dir, 'bin', 'npx'),
+      `#!/bin/sh\necho "$@" >> ${file}\necho from the installer\n${report.join('')}exit ${code}\n`,
+    );
     chmodSync(join(dir, 'bin', 'npx'), 0o755);
     const calls = () => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []);
     const npm_config_registry = `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`;
@@ -119,7 +126,10 @@ describe('the installation of dependencies', () => {
     for (const _ of [1, 2]) {
       const { code, output } = await setup('run', env).done;
       expect(code).to.equal(3);
-      expect(output).to.include('from the installer');
+      expect(output)
+        .to.include('from the installer')
+        .and.include('ERR_PNPM_X no such package\n')
+        .and.not.include('pnpm:progress');
     }
     expect(calls()).to.have.length(2);
   });
