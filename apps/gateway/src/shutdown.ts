@@ -5,7 +5,7 @@ const SAME_CTRL_C_MS = 1000;
 
 /**
  * Runs `stop` at the first SIGTERM or SIGINT and ends the process with 0 when it is done (1 when it fails);
- * a second signal ends the process at once with 143. The result is the same stop, for other reasons to end.
+ * a second signal ends the process at once with 143. Returns a function that starts the same shutdown.
  */
 export function stopOnSignals(stop: () => Promise<void>): () => void {
   let since: number | undefined;

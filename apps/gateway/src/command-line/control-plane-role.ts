@@ -115,20 +115,20 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
       )
       .argParser(clientNames),
     flags
-      .option('--envoy-node-proxies <host>', 'host of Node proxies that serve what Envoys cannot')
+      .option('--envoy-node-proxies <host>', 'host of the fallback proxies for routes that Envoy cannot express')
       .argParser(hostOfProxies),
     flags
-      .option('--envoy-extauth <address>', 'host:port of the role extauth, which Envoys ask about AuthConfigs')
+      .option('--envoy-extauth <address>', 'host:port of the auth server that Envoy calls (role extauth)')
       .argParser(oneAddress),
     flags
-      .option('--envoy-rate-limit <address>', 'host:port of the role rate-limit, which Envoys ask about rate limits')
+      .option('--envoy-rate-limit <address>', 'host:port of the rate limit server that Envoy calls (role rate-limit)')
       .argParser(oneAddress),
     flags.option(
       '--envoy-services-ca <file>',
-      'file of the Envoys with the CA certificates for these two; Envoys call them over TLS',
+      'CA certificates for these two servers, a path on the Envoy hosts; Envoy then calls them over TLS',
     ),
-    flags.option('--envoy-services-cert <file>', 'file of the Envoys with their client certificate for these two'),
-    flags.option('--envoy-services-key <file>', 'file of the Envoys with the private key of that certificate'),
+    flags.option('--envoy-services-cert <file>', 'client certificate for these two servers, a path on the Envoy hosts'),
+    flags.option('--envoy-services-key <file>', 'private key of that certificate, a path on the Envoy hosts'),
     // Not among the ports that must differ: it is usually 8443, like that of the default gateways, which proxies open.
     flags.portOption(VALIDATION_PORT),
     flags.option('--validation-address <address>', 'address of the port for validation').default('127.0.0.1'),

@@ -63,7 +63,7 @@ export class WorkerProcess {
   /** True once it was told to end. */
   isClosing = false;
   hasEnded = false;
-  /** Intervals without a message, counted by a timer of this process: its own delays are not those of the worker. */
+  /** Missed heartbeats. */
   #silent = 0;
   readonly #silenceTimer = setInterval(() => this.#countSilence(), ALIVE_MS).unref();
   readonly #limits: SilenceLimits;

@@ -2,7 +2,7 @@ import { coreError } from '../error-codes.ts';
 import type { Context } from './concern.ts';
 import type { Secrets, SecretValue } from './snapshot.ts';
 
-/** The value of a secret that has not been received. It differs from every other one, also from none. */
+/** The value of a secret that has not been received. Never equal to another value. */
 const PENDING = Symbol('pending');
 
 interface Use {

@@ -61,7 +61,7 @@ export function validateWritten(written: WrittenResource, checks?: readonly Reso
   return { resource: report.failed ? undefined : resource, key, issues: report.issues, locate };
 }
 
-/** The functions that a resource keeps must not refer to everything that its validation used. */
+/** Does not capture the report: the returned function lives as long as the resource. */
 function locatorOf({ locate }: WrittenResource, moves: Content['moves']) {
   if (moves.length === 0) return (path: FieldPath, on?: TextPlace): Origin => locate(path, on);
   return (path: FieldPath, on?: TextPlace): Origin => locate(writtenPath(moves, path), on);

@@ -9,8 +9,7 @@ import type { Charge, Count, CounterGroup, Store, Tally } from './store.ts';
 /** Options of {@link createMemoryStore}. */
 export interface MemoryStoreOptions {
   /**
-   * Maximum number of counters, of which one in a token bucket needs the memory of one and a half. Default 10 million, which need less than
-   * 512 MB.
+   * Maximum number of counters. A token bucket uses 1.5 times the memory of another counter. Default 10 million, which use less than 512 MB.
    */
   readonly maxKeys?: number;
   /** Milliseconds since the epoch. Default: `Date.now`. */

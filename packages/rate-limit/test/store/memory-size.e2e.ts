@@ -8,7 +8,7 @@ describe('the size of the memory store, in full', () => {
       expect(wrong).to.equal(0);
       expect(rssMb).to.be.below(512);
       expect(size + evicted).to.equal(10_000_000);
-      // A bucket needs the memory of one and a half counters.
+      // A token bucket uses 1.5 times the memory of another counter.
       if (algorithm === 'TOKEN_BUCKET') expect(size).to.be.within(5_000_000, 6_666_667);
       else expect(evicted).to.equal(0);
     }).timeout(600_000);

@@ -150,7 +150,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
       case frames.WINDOW_UPDATE:
         return this.#onWindowUpdate(frame);
       case frames.PUSH_PROMISE:
-        throw connectionError('PROTOCOL_ERROR', 'a response is pushed');
+        throw connectionError('PROTOCOL_ERROR', 'PUSH_PROMISE is not accepted');
       case frames.PRIORITY:
         return this.#onPriority(frame);
       default:
@@ -211,7 +211,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
 
   onStalled(): void {
     // Not at once: a stream that is being opened could not report it.
-    setImmediate(() => this.destroy(new Error('it does not read what is sent to it')));
+    setImmediate(() => this.destroy(new Error('the peer has stopped reading; 16 MiB wait')));
   }
 
   /** Returns an open stream; `undefined` for one that is closed. Throws if the peer must not send such a frame for it. */

@@ -230,7 +230,7 @@ export class Http1UpstreamConnection implements Channel, ResponseSink {
     } catch (error) {
       return this.#break(error as Error);
     }
-    this.#break(new UpstreamClosedError('it closed the connection'));
+    this.#break(new UpstreamClosedError('the upstream closed the connection before its response was complete'));
   };
 
   /** The response is complete; `exactly` if no bytes followed it. */

@@ -126,7 +126,7 @@ export function acceptedFile({ path, key, log, metrics }: AcceptedFileOptions): 
     const yieldIfDue = createYielder(SLICE_MS);
     let before = from;
     for (const [i, state] of states.entries()) {
-      // The last record of a state says so: each one waits for the next.
+      // Hold each record back until it is known whether it is the last one.
       let last: object | undefined;
       for (const record of recordsBetween(before, state, key)) {
         if (last) yield lines.next(last);

@@ -42,7 +42,7 @@ export const NO_PROBLEMS: Problems = Object.freeze([]);
 
 /** Collects the problems of one resource. */
 export class Report {
-  /** Missing as long as there are none: most resources have none. */
+  /** Created with the first problem: most resources have none. */
   #found: Map<string, FoundProblem> | undefined;
   #hasErrors = false;
 

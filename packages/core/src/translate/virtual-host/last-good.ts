@@ -109,7 +109,7 @@ export class LastGood {
   #numbered(key: string): string {
     const count = this.#counts.get(key) ?? 0;
     this.#counts.set(key, count + 1);
-    // Joined texts are flat; they are kept.
+    // join() avoids a rope string that keeps its parts in memory.
     return [key, count].join(' ');
   }
 }

@@ -97,7 +97,10 @@ function send(
 function relayed(head: ResponseHead, stream: ClientHttp2Stream): RelayedResponse {
   const response = new RelayedResponse(head, stream);
   stream.on('data', (chunk: Buffer) => response.receive(chunk)).on('end', () => response.push(null));
-  stream.once('close', () => stream.readableEnded || response.destroy(new UpstreamClosedError('it reset the stream')));
+  stream.once(
+    'close',
+    () => stream.readableEnded || response.destroy(new UpstreamClosedError('the upstream reset the stream')),
+  );
   return response;
 }
 
@@ -107,7 +110,7 @@ function relayed(head: ResponseHead, stream: ClientHttp2Stream): RelayedResponse
  */
 function endReset(stream: ClientHttp2Stream, isComplete: boolean): void {
   if (stream.rstCode !== 0 || stream.destroyed) return;
-  if (!isComplete) stream.destroy(new UpstreamClosedError('it reset the stream'));
+  if (!isComplete) stream.destroy(new UpstreamClosedError('the upstream reset the stream'));
   else if (stream.readableEnded) stream.destroy();
   else stream.once('end', () => stream.destroy());
 }

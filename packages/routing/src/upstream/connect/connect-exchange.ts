@@ -84,7 +84,11 @@ export class ConnectExchange implements ResponseSink {
 
   readonly #end = (error?: Error | boolean): void => {
     if (this.#isOver || (this.#response && this.#parser.end())) return;
-    this.#fail(error instanceof Error ? error : new UpstreamClosedError('it closed the connection'));
+    this.#fail(
+      error instanceof Error
+        ? error
+        : new UpstreamClosedError('the upstream closed the connection before its response was complete'),
+    );
   };
 
   #fail(error: Error): void {

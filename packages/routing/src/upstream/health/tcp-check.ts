@@ -74,7 +74,7 @@ class TcpProbe implements Probe {
     this.#socket = socket;
     socket.on('data', (data: Buffer) => this.#read(data));
     socket.on('error', (error) => this.#lost(socket, error));
-    socket.on('close', () => this.#lost(socket, new Error('it closed the connection')));
+    socket.on('close', () => this.#lost(socket, new Error('the host closed the connection')));
   }
 
   #begin(socket: Socket): void {

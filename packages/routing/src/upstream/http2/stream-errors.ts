@@ -47,16 +47,16 @@ export function streamError({ id, code, error, goaway, isSessionClosed }: EndedS
   const isUnprocessed = goaway !== undefined && id > goaway.lastId;
   if (isUnprocessed) return new UpstreamResetError('it closes the connection', { isUnprocessed });
   if (code === constants.NGHTTP2_REFUSED_STREAM)
-    return new UpstreamResetError('it refused the stream', { isRefused: true });
+    return new UpstreamResetError('the upstream refused the stream', { isRefused: true });
   if (isSessionClosed) return sessionError(error, goaway?.code);
   if (PROTOCOL_CODES.has(code)) return new UpstreamProtocolError(`invalid response: ${nameOf(code)}`);
   const isConnectError = code === constants.NGHTTP2_CONNECT_ERROR;
-  return new UpstreamResetError(`it reset the stream with ${nameOf(code)}`, { isConnectError });
+  return new UpstreamResetError(`the upstream reset the stream with ${nameOf(code)}`, { isConnectError });
 }
 
 /** Returns why a connection ended. */
 export function sessionError(error: Error | undefined, goawayCode?: number): Error {
-  if (goawayCode) return new UpstreamClosedError(`it closed the connection with ${nameOf(goawayCode)}`);
+  if (goawayCode) return new UpstreamClosedError(`the upstream closed the connection with ${nameOf(goawayCode)}`);
   if (error instanceof ConnectionError) return new UpstreamProtocolError(error.message);
   const { code = '' } = (error ?? {}) as NodeJS.ErrnoException;
   // Errors of the protocol that Node detects; those of the socket have other codes.
@@ -68,5 +68,5 @@ export function sessionError(error: Error | undefined, goawayCode?: number): Err
   )
     return new UpstreamProtocolError(error.message);
   if (error && !code.startsWith('ERR_HTTP2_')) return error;
-  return new UpstreamClosedError('it closed the connection');
+  return new UpstreamClosedError('the upstream closed the connection before its response was complete');
 }

@@ -626,7 +626,7 @@ describe('FrameConnection', () => {
     };
     connection.request(recorder, GET, NO_BODY);
     ask();
-    expect((await closed)!.message).to.equal('it does not read what is sent to it');
+    expect((await closed)!.message).to.equal('the peer has stopped reading; 16 MiB wait');
     expect(recorder.events).to.deep.equal(['close']);
   });
 
@@ -694,7 +694,7 @@ describe('FrameConnection', () => {
       ],
       'data follows the end of a stream': [5, (id) => [lastHead(id, ...OK), data(id, 'x')]],
       'a head follows the end of a stream': [5, (id) => [lastHead(id, ...OK), lastHead(id, ...OK)]],
-      'a response is pushed': [1, (id) => [frame(FRAME.pushPromise, FLAG.endHeaders, id, Buffer.alloc(4))]],
+      'PUSH_PROMISE is not accepted': [1, (id) => [frame(FRAME.pushPromise, FLAG.endHeaders, id, Buffer.alloc(4))]],
       'a header block is not complete': [
         1,
         (id) => [frame(FRAME.headers, 0, id, block), frame(FRAME.ping, 0, 0, Buffer.alloc(8))],

@@ -273,7 +273,7 @@ forEachHttp2Client(() =>
       expect((await get(gw.url)).status).to.equal(503);
       expect(gw.outcomes[0]).to.include({
         flags: 'UC',
-        cause: 'ERR_ROUTING_UPSTREAM_RESET it closed the connection with INTERNAL_ERROR',
+        cause: 'ERR_ROUTING_UPSTREAM_RESET the upstream closed the connection with INTERNAL_ERROR',
       });
     });
 
