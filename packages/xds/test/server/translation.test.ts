@@ -23,11 +23,10 @@ async function statesOf(count: number): Promise<readonly [ProxyState, ProxyState
   const source = memorySource();
   const controlPlane = createControlPlane({ source, log: silentLoggers });
   await controlPlane.start();
-  const stateNow = (): ProxyState => ({
-    snapshot: controlPlane.state!.snapshots.get('gateway-proxy')!,
-    unserved: [],
-    secrets: new Map(),
-  });
+  const stateNow = async (): Promise<ProxyState> => {
+    await controlPlane.settled();
+    return { snapshot: controlPlane.state!.snapshots.get('gateway-proxy')!, unserved: [], secrets: new Map() };
+  };
   source.set('all', [
     resource('Gateway', 'gateway', { bindAddress: '127.0.0.1', bindPort: 8080, httpGateway: {} }),
     ...Array.from({ length: count }, (_, i) =>
@@ -36,9 +35,9 @@ async function statesOf(count: number): Promise<readonly [ProxyState, ProxyState
   ]);
   const hosts = Array.from({ length: count }, (_, i) => host(i));
   source.set('hosts', hosts);
-  const first = stateNow();
+  const first = await stateNow();
   source.set('hosts', [host(0, 'changed.test'), ...hosts.slice(1)]);
-  const second = stateNow();
+  const second = await stateNow();
   await controlPlane.close();
   return [first, second];
 }
