@@ -1,11 +1,28 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { answer, at, recordedAnswers, type AnsweringServer } from './support/answering-server.ts';
 import { start } from './support/process.ts';
+import { temporaryDirectory } from './support/temporary-directory.ts';
+
+/** Prints every module that is loaded, also those of Node.js itself. */
+const LIST_MODULES = `
+import { registerHooks } from 'node:module';
+const loaded = [];
+registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
+process.on('exit', () => console.error([...loaded, ...process.moduleLoadList].join('\\n')));
+`;
+
+/** Packages of this workspace and of others that `validate` of plain resources must not load. */
+const UNNEEDED = [
+  /packages\/(?:extauth|graphql|kubernetes|oidc|rate-limit|routing|xds)\//,
+  /packages\/core\/src\/envoy\//,
+  /node_modules\/(?:@grpc|@opentelemetry|ajv|graphql|jose|ora|prom-client|string-width|undici)\//,
+  /internal\/deps\/undici/,
+];
 
 describe('gatewayctl as a process', () => {
   let server: AnsweringServer;
@@ -48,6 +65,21 @@ describe('gatewayctl as a process', () => {
       const message = `${name} needs Node.js 22.18 or later, this is v20.19.0\n`;
       expect({ status, stdout, stderr }).to.deep.equal({ status: 1, stdout: '', stderr: message });
     }
+  });
+
+  it('validates a directory without loading what other commands need', () => {
+    const directory = temporaryDirectory();
+    const upstream =
+      'kind: Upstream\nmetadata: { name: a }\nspec: { static: { hosts: [{ addr: 127.0.0.1, port: 80 }] } }\n';
+    writeFileSync(join(directory, 'a.yaml'), `apiVersion: gw.vendor.io/v1\n${upstream}`);
+    const hook = `data:text/javascript,${encodeURIComponent(LIST_MODULES)}`;
+    const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+    const argv = ['--conditions=source', '--import', hook, main, 'validate', directory];
+    const { stdout, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8' });
+    expect(stdout).to.equal('1 resource, 0 errors, 0 warnings\n');
+    const modules = stderr.split('\n');
+    expect(modules.some((each) => each.endsWith('/core/src/index.ts'))).to.equal(true);
+    for (const unneeded of UNNEEDED) expect(modules.filter((each) => unneeded.test(each))).to.deep.equal([]);
   });
 
   it('ends silently if its reader disconnects', async () => {

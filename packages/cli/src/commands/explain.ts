@@ -1,8 +1,12 @@
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
-import { explainServed } from '../explain/explain-served.ts';
-import { outcomeMismatch, parseExpectedOutcome, type ExpectedOutcome } from '../explain/expected-outcome.ts';
-import { collect, parseClaims, parseRequest } from '../explain/request-arguments.ts';
+import {
+  collect,
+  parseClaims,
+  parseExpectedOutcome,
+  parseRequest,
+  type ExpectedOutcome,
+} from '../explain/request-arguments.ts';
 import { readServed } from '../explain/served.ts';
 import { addExamples } from '../command-line/command-help.ts';
 import { outputOption } from '../output/formats.ts';
@@ -67,6 +71,10 @@ export function addExplain(program: Command, io: Terminal): void {
       throw cliError('ERR_CLI_USAGE', `missing required argument '${lacking}'; or give --graphql QUERY`);
     const { header, claims, listener, proxy, output } = flags;
     const request = parseRequest(method, url, header);
+    const [{ explainServed }, { outcomeMismatch }] = await Promise.all([
+      import('../explain/explain-served.ts'),
+      import('../explain/expected-outcome.ts'),
+    ]);
     const served = await readServed(io, command);
     const explained = await explainServed(served, { request, claims: parseClaims(claims), listener, proxy });
     if (output === 'json') io.out(JSON.stringify(explained.data, undefined, 2));

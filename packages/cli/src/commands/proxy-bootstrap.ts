@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { DEFAULT_NAMESPACE, isNamespaceName, MAX_WORKERS } from '@edge-gateway/core';
-import { envoyBootstrap, type HostPort } from '@edge-gateway/core/envoy';
+import type { BootstrapOptions, HostPort } from '@edge-gateway/core/envoy';
 import type { Command } from 'commander';
 import { addExamples, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import { cliError } from '../error-codes.ts';
@@ -49,10 +49,13 @@ export function addProxyBootstrap(proxy: Command, io: Terminal): Command {
       'then start Envoy: envoy -c envoy.yaml',
     ],
   ]);
-  return command.action(() => {
+  return command.action(async () => {
     const flags = command.optsWithGlobals<BootstrapFlags>();
     checkFlags(flags);
-    if (flags.dataPlane === 'envoy') return io.out(yamlText(envoyBootstrap(bootstrapOf(flags))).trimEnd());
+    if (flags.dataPlane === 'envoy') {
+      const { envoyBootstrap } = await import('@edge-gateway/core/envoy');
+      return io.out(yamlText(envoyBootstrap(bootstrapOf(flags))).trimEnd());
+    }
     const settings = settingsOf(flags);
     if (flags.output === 'env')
       return io.out(settings.map(([, variable, value]) => `${variable}=${quoted(value)}`).join('\n'));
@@ -61,7 +64,7 @@ export function addProxyBootstrap(proxy: Command, io: Terminal): Command {
   });
 }
 
-function bootstrapOf(flags: BootstrapFlags): Parameters<typeof envoyBootstrap>[0] {
+function bootstrapOf(flags: BootstrapFlags): BootstrapOptions {
   const { xdsTlsCa: ca, xdsTlsCert: cert, xdsTlsKey: key, xdsTlsServerName: serverName } = flags;
   return {
     xds: flags.xds.split(',').map(hostPortOf) as [HostPort, ...HostPort[]],

@@ -2,13 +2,10 @@ import { isIP } from 'node:net';
 import type { Command } from 'commander';
 import { addExamples, asGroup, exitStatus } from '../command-line/command-help.ts';
 import { cliError } from '../error-codes.ts';
-import { withoutSecrets } from '../explain/explanation.ts';
 import { renderLimits } from '../explain/limit-lines.ts';
-import { explainRequestLimits } from '../explain/limits.ts';
 import { rejectedBehind } from '../explain/rejected-resources.ts';
 import { attempt, collect, parseClaims, parseRequest, type WrittenRequest } from '../explain/request-arguments.ts';
 import { chooseSnapshot, explainContext, readServed, type Served } from '../explain/served.ts';
-import { routesOfRequest } from '../explain/written-routes.ts';
 import { outputOption, yamlText } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
 
@@ -57,6 +54,11 @@ interface Asked {
 }
 
 async function explain(io: Terminal, served: Served, { flags, request }: Asked): Promise<void> {
+  const [{ withoutSecrets }, { explainRequestLimits }, { routesOfRequest }] = await Promise.all([
+    import('../explain/explanation.ts'),
+    import('../explain/limits.ts'),
+    import('../explain/written-routes.ts'),
+  ]);
   const { clientAddress, listener, proxy, user, output } = flags;
   const snapshot = chooseSnapshot(served.snapshots, proxy);
   const claims = parseClaims(flags.claims);

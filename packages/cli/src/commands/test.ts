@@ -1,7 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { runTest } from '../assertions/run-test.ts';
 import { parseTestFile, type TestFile } from '../assertions/test-file.ts';
 import { REPORTS, renderResults, type ReportFormat, type TestResult } from '../assertions/test-report.ts';
 import { addExamples, exitStatus } from '../command-line/command-help.ts';
@@ -56,6 +55,7 @@ function filesIn(io: Terminal, paths: readonly string[]): string[] {
 type Loaded = Awaited<ReturnType<typeof load>>;
 
 async function runFiles(io: Terminal, files: readonly TestFile[], flags: TestFlags): Promise<TestResult[]> {
+  const { runTest } = await import('../assertions/run-test.ts');
   const directories = new Map<string, Loaded>();
   const results: TestResult[] = [];
   for (const { file, config, tests } of files) {

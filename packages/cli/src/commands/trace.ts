@@ -5,7 +5,6 @@ import { cliError } from '../error-codes.ts';
 import { collect, parseRequest } from '../explain/request-arguments.ts';
 import { addressedGatewayOf, type Connection } from '../gateway/connection.ts';
 import { chooseListening, readListening } from '../gateway/listening.ts';
-import { traceRequest } from '../gateway/traced-request.ts';
 import { outputOption } from '../output/formats.ts';
 import { renderTable } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -47,6 +46,7 @@ export function addTrace(program: Command, io: Terminal): void {
     const connection = addressedGatewayOf(io, command);
     const connectTo = flags.connect === undefined ? await listenerOf(connection, url) : parseAddress(flags.connect);
     const traced = { ...request, body: flags.data, connectTo, verify: flags.insecure !== true, timeoutMs };
+    const { traceRequest } = await import('../gateway/traced-request.ts');
     const recording = await io.progress('Sending the request', () => traceRequest(connection, traced));
     io.out(flags.output === 'json' ? JSON.stringify(recording, undefined, 2) : render(recording, io.width));
   });

@@ -62,3 +62,16 @@ export async function attempt<T>(work: () => Promise<T>): Promise<T> {
     throw cliError('ERR_CLI_BAD_ANSWER', text, error);
   }
 }
+
+/** The status of a response from the gateway itself, or `forwarded`. */
+export type ExpectedOutcome = number | 'forwarded';
+
+/** Parses the value of `--expect-status`. Throws `ERR_CLI_USAGE` unless it is a status or `forwarded`. */
+export function parseExpectedOutcome(written: string): ExpectedOutcome {
+  if (written === 'forwarded') return written;
+  if (/^[1-9]\d\d$/.test(written)) return Number(written);
+  throw cliError(
+    'ERR_CLI_USAGE',
+    `invalid --expect-status '${written}': must be a status from 100 to 999, or forwarded`,
+  );
+}

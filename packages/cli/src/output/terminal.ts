@@ -1,4 +1,3 @@
-import ora from 'ora';
 import picocolors from 'picocolors';
 import type { Io } from '../io.ts';
 import { wrapText } from './table.ts';
@@ -47,6 +46,7 @@ export function createTerminal(io: Io): Terminal {
 async function progress<T>(io: Io, text: string, work: () => Promise<T>): Promise<T> {
   // A terminal with zero columns would clear the progress line forever.
   if (!io.isTTY || !(io.stderr as { columns?: number }).columns) return work();
+  const { default: ora } = await import('ora');
   const spinner = ora({ text, stream: io.stderr as NodeJS.WriteStream, discardStdin: false }).start();
   try {
     return await work();

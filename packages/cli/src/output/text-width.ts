@@ -1,12 +1,16 @@
-import stringWidth from 'string-width';
+import { createRequire } from 'node:module';
 
 // oxlint-disable-next-line no-control-regex
 const ASCII = /^[\u0000-\u001a\u001c-\u007f]*$/;
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const require = createRequire(import.meta.url);
 
 /** Returns the width of a printable text on a terminal in columns; escape sequences of colours have none. */
 export function columnsOf(text: string): number {
-  return ASCII.test(text) ? text.length : stringWidth(text);
+  if (ASCII.test(text)) return text.length;
+  // Loaded with the first text beyond ASCII: it builds large regular expressions.
+  const { default: stringWidth } = require('string-width') as typeof import('string-width');
+  return stringWidth(text);
 }
 
 /** Fills a text up with spaces to a width in columns. */

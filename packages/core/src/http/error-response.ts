@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { http } from './node-http.ts';
 import { GatewayError, type ErrorReply } from '../errors.ts';
 import { ERROR_CODES } from '../error-codes.ts';
 import type { ReplyBody } from './reply-body.ts';
@@ -59,7 +59,7 @@ export function jsonResponse(
 ): ErrorResponse {
   const { code, message = '', requestId } = error;
   // Some errors have no text in their other forms.
-  const shown = message === '' ? (STATUS_CODES[status] ?? 'Error') : message;
+  const shown = message === '' ? (http.STATUS_CODES[status] ?? 'Error') : message;
   const body = JSON.stringify({ code, message: shown, requestId });
   return { status, body, contentType: JSON_TYPE, headers: withRequestId(headers, requestId), error: { code, message } };
 }

@@ -1,5 +1,6 @@
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import { http } from './node-http.ts';
 import type { AddressInfo } from 'node:net';
 
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -45,7 +46,7 @@ export async function listenHttpServer(
 ): Promise<ListeningServer> {
   const limits = { maxHeaderSize, requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS };
   const secure = tls && createTlsServer({ ...limits, ...tlsOptions(tls) }, handler);
-  const server = secure ?? createServer(limits, handler);
+  const server = secure ?? http.createServer(limits, handler);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, address, resolve);

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { http } from '../http/node-http.ts';
 import type { AuthDenied } from '../contract/auth-method.ts';
 import { GatewayError } from '../errors.ts';
 import type { Facts } from '../contract/facts.ts';
@@ -21,7 +21,7 @@ export function denialError(
     if (isRepeated || name === 'set-cookie') facts.responseChanges.push({ op: 'append', name, value });
     else single[name] = value;
   }
-  return new GatewayError(STATUS_CODES[status] ?? `status ${status}`, {
+  return new GatewayError(http.STATUS_CODES[status] ?? `status ${status}`, {
     code: code ?? fallback,
     status,
     headers: single,

@@ -1,5 +1,6 @@
-import { ServerResponse, type IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { http } from '../http/node-http.ts';
 import { linger } from '../http/lingering-close.ts';
 
 /** Headers of the handshake or of the connection. */
@@ -12,7 +13,7 @@ const HANDSHAKE_HEADERS = /^(?:connection|upgrade|date|keep-alive|content-length
 export function createUpgradeResponse(req: IncomingMessage, socket: Socket): ServerResponse | undefined {
   // Node removes its own error listener from a socket that it detaches; without one an error would end the process.
   socket.on('error', () => {});
-  const res = new ServerResponse(req);
+  const res = new http.ServerResponse(req);
   res.shouldKeepAlive = false;
   try {
     res.assignSocket(socket);

@@ -1,6 +1,9 @@
-import { Registry } from 'prom-client';
+import { createRequire } from 'node:module';
+import type { Registry } from 'prom-client';
 import { metricHelp } from './metric-help.ts';
 import { isBelow } from './path-prefix.ts';
+
+const require = createRequire(import.meta.url);
 
 /** A number that only grows. Hot code does `counter.value++`. */
 export interface Counter {
@@ -121,7 +124,8 @@ export function samplesOf({ name, type, stat }: Stat): Sample[] {
  */
 export function createMetrics(): Metrics {
   const stats = new Map<string, Stat>();
-  const registry = new Registry();
+  /** Created at its first use, because its library is large. */
+  let registry: Registry | undefined;
   const families = new Map<string, Set<Stat>>();
   /** Prefixes to remove. One pass removes all of them: thousands of upstreams may go at once. */
   const removed = new Set<string>();
@@ -137,14 +141,9 @@ export function createMetrics(): Metrics {
     const family = families.get(stat.name.metric) ?? new Set();
     if (family.size === 0) {
       families.set(stat.name.metric, family);
-      const get = async (): Promise<object> => ({
-        name: stat.name.metric,
-        help: metricHelp(stat.name.metric),
-        type: stat.type,
-        aggregator: 'sum',
-        values: [...family].flatMap(samplesOf),
-      });
-      registry.registerMetric({ name: stat.name.metric, get } as never);
+      family.add(stat);
+      if (registry) addTo(registry, family);
+      return;
     }
     family.add(stat);
   }
@@ -157,7 +156,7 @@ export function createMetrics(): Metrics {
     family.delete(stat);
     if (family.size > 0) return;
     families.delete(stat.name.metric);
-    registry.removeSingleMetric(stat.name.metric);
+    registry?.removeSingleMetric(stat.name.metric);
   }
 
   function ask<S>(type: Stat['type'], name: StatName, create: () => S): S {
@@ -196,7 +195,25 @@ export function createMetrics(): Metrics {
     },
     get registry() {
       sweep();
+      if (!registry) {
+        registry = new (require('prom-client') as typeof import('prom-client')).Registry();
+        for (const family of families.values()) addTo(registry, family);
+      }
       return registry;
     },
   };
+}
+
+/** Registers a metric that reads a family whenever it is rendered. The type is that of its first statistic. */
+function addTo(registry: Registry, family: ReadonlySet<Stat>): void {
+  const [{ name, type }] = [...family] as [Stat];
+  const { metric } = name;
+  const get = async (): Promise<object> => ({
+    name: metric,
+    help: metricHelp(metric),
+    type,
+    aggregator: 'sum',
+    values: [...family].flatMap(samplesOf),
+  });
+  registry.registerMetric({ name: metric, get } as never);
 }

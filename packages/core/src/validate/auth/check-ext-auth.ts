@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { http } from '../../http/node-http.ts';
 import { parseDuration } from '../../syntax/duration.ts';
 import type { ExtAuthServer } from '../../schema/auth/extauth.ts';
 import { isHeaderName, isHeaderValue } from '../../http/reserved-headers.ts';
@@ -10,7 +10,7 @@ const invalid = reporterOf('INVALID_EXT_AUTH');
 
 /** Returns true for a valid final status; 1xx are not final. */
 function isFinalStatus(status: number): boolean {
-  return status >= 200 && STATUS_CODES[status] !== undefined;
+  return status >= 200 && http.STATUS_CODES[status] !== undefined;
 }
 
 /** Returns problems of external auth settings. */
