@@ -3,6 +3,7 @@ import type { ClusterClient } from '@edge-gateway/kubernetes';
 import { deploymentProblems, listDeployments, podProblems, replicasOf } from '../cluster/workloads.ts';
 import type { Connection } from '../gateway/connection.ts';
 import { syncProblems } from '../gateway/proxy-list.ts';
+import { authServerProblems, type AuthServer } from './auth-servers.ts';
 import { hostProblems } from './upstream-health.ts';
 import { isListener, isReady, proxyCertificateProblems, proxyProblems, type RunningComponent } from './components.ts';
 
@@ -21,6 +22,7 @@ export interface CheckInput {
   /** `undefined` if the gateway does not list its components. */
   readonly components: readonly RunningComponent[] | undefined;
   readonly connection: Connection;
+  readonly authServers: readonly AuthServer[];
   /** The cluster of the gateway; `undefined` if it does not run in one. */
   readonly cluster?: CheckedCluster;
   readonly readOnly: boolean;
@@ -82,7 +84,7 @@ export const CHECKS: readonly Check[] = [
     run: async (input, configured) => [...configured, ...errors(await hostProblems(input))],
   },
   { name: 'UpstreamGroups', excludedBy: 'upstreamgroup', kind: 'UpstreamGroup' },
-  { name: 'AuthConfigs', excludedBy: 'auth-configs', kind: 'AuthConfig' },
+  { name: 'AuthConfigs', excludedBy: 'auth-configs', kind: 'AuthConfig', run: checkAuthConfigs },
   { name: 'RateLimitConfigs', excludedBy: 'rate-limit-configs', kind: 'RateLimitConfig' },
   { name: 'VirtualHostOptions', excludedBy: 'virtual-host-options', kind: 'VirtualHostOption' },
   { name: 'RouteOptions', excludedBy: 'route-options', kind: 'RouteOption' },
@@ -104,6 +106,9 @@ export const EXCLUDABLE: readonly string[] = [
   'kube-gateways',
   'kube-http-routes',
 ];
+
+const warnings = (lines: readonly string[]): Finding[] =>
+  lines.map((line) => ({ line: `${line}  [warning]`, isWarning: true }));
 
 const errors = (lines: readonly string[]): Finding[] => lines.map((line) => ({ line, isWarning: false }));
 
@@ -151,6 +156,17 @@ function listenerLine({ name, kind, state, reason, resources }: RunningComponent
   return `Listener ${name} (${kind}) is ${shown}${why ? ` because of ${why}` : reason && `: ${reason}`}`;
 }
 
+/** Tries the servers of AuthConfigs from this machine; those of a cluster may be reachable in it only. */
+async function checkAuthConfigs(
+  { authServers, cluster, readOnly, note }: CheckInput,
+  configured: readonly Finding[],
+): Promise<readonly Finding[]> {
+  if (authServers.length === 0) return configured;
+  if (cluster) note('The servers of AuthConfigs were not tried, because they may be reachable in the cluster only');
+  if (cluster || readOnly) return configured;
+  return [...configured, ...warnings(await authServerProblems(authServers))];
+}
+
 /** Checks the Proxy resources, whether every proxy serves the newest version, and whether the running one is ready and accepts updates. */
 async function checkProxies(input: CheckInput, configured: readonly Finding[]): Promise<readonly Finding[]> {
   const { components = [], connection, cluster, readOnly, exclude, note } = input;
@@ -168,8 +184,7 @@ async function checkProxies(input: CheckInput, configured: readonly Finding[]): 
 
 /** Returns what is wrong with a running proxy, and with the certificates of its flags. */
 async function findingsOf(connection: Connection): Promise<Finding[]> {
-  const [problems, warnings] = [await proxyProblems(connection), await proxyCertificateProblems(connection)];
-  return [...errors(problems), ...warnings.map((line) => ({ line: `${line}  [warning]`, isWarning: true }))];
+  return [...errors(await proxyProblems(connection)), ...warnings(await proxyCertificateProblems(connection))];
 }
 
 /** Checks a proxy of each Deployment of proxies. */

@@ -1,6 +1,7 @@
 import type { Kind, Problem } from '@edge-gateway/core';
 import type { StatusObject } from '../resources/objects.ts';
 import { reportsOf } from '../resources/status.ts';
+import { authServersOf } from './auth-servers.ts';
 import { namespacesOf, type Configuration, type NamespaceFlags } from './configuration.ts';
 import { unknownReferences } from './unknown-references.ts';
 
@@ -30,6 +31,7 @@ export function clusterConfiguration(objects: readonly StatusObject[], flags: Na
     issues: [...objects.flatMap(problemsOf), ...unknownReferences(objects, readable)],
     namespaces: namespacesOf(objects, flags),
     hasApis: objects.some(({ kind }) => kind === 'GraphQLApi'),
+    authServers: authServersOf(objects),
   };
 }
 

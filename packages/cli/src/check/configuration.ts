@@ -4,9 +4,10 @@ import type { Connection } from '../gateway/connection.ts';
 import { readProblemReport, readSnapshot } from '../gateway/pages.ts';
 import { count, problemLine, replacedPortsNote, shownProblems } from '../output/problem-lines.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { loadOffline } from '../resources/load.ts';
+import { loadOffline, objectsOf } from '../resources/load.ts';
 import { countResources, noResources } from '../resources/no-resources.ts';
 import { items, text, type StatusObject } from '../resources/objects.ts';
+import { authServersOf, type AuthServer } from './auth-servers.ts';
 import { CHECKS, DOCUMENTS, GRAPHQL_APIS, type Check, type Finding } from './checks.ts';
 
 /** The state of a configuration: of a running gateway or of a directory. */
@@ -17,6 +18,8 @@ export interface Configuration {
   readonly namespaces: ReadonlySet<string> | undefined;
   /** True if there is at least one GraphQLApi. */
   readonly hasApis: boolean;
+  /** The servers that AuthConfigs name by their addresses. */
+  readonly authServers: readonly AuthServer[];
 }
 
 /** The namespaces that the flags of `check` name: that of the gateway, and those to check. */
@@ -31,12 +34,15 @@ export async function readDirectory(io: Terminal, directory: string, flags: Name
   const { issues, statuses, replacedDefaultPorts } = state;
   const note = replacedPortsNote(replacedDefaultPorts);
   if (note !== undefined) io.err(note);
+  if (authServersOf(objectsOf(state)).length > 0)
+    io.err('Note: the servers of AuthConfigs are not tried, because a directory is checked without a network');
   if (countResources(state) === 0 && !issues.some(({ severity }) => severity === 'error'))
     throw noResources([directory], state);
   return {
     issues: shownProblems(io, issues),
     namespaces: flags.resourceNamespaces.length === 0 ? undefined : new Set(flags.resourceNamespaces),
     hasApis: [...statuses.keys()].some((key) => key.startsWith('GraphQLApi/')),
+    authServers: [],
   };
 }
 
@@ -50,6 +56,7 @@ export async function readConfiguration(io: Terminal, from: Connection, flags: N
     issues: shownProblems(io, problems),
     namespaces: namespacesOf(objects, flags),
     hasApis: objects.some(({ kind }) => kind === 'GraphQLApi'),
+    authServers: authServersOf(objects),
   };
 }
 

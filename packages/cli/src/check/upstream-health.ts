@@ -1,7 +1,7 @@
 import { failureText, readUpstreamHosts, type UpstreamHost } from '../gateway/upstream-hosts.ts';
 import type { Connection } from '../gateway/connection.ts';
 
-/** Failures that are older have happened, but nobody has tried again. */
+/** Older failures may be over: no connection was tried since. */
 const RECENT_MS = 3_600_000;
 /** Flags of hosts that are used. */
 const USED = new Set(['degraded_active_hc', 'pending_active_hc']);

@@ -115,7 +115,8 @@ async function check(io: Terminal, command: Command, flags: CheckFlags, signal?:
     if (!running && kind === undefined && configured.length === 0) continue;
     if (asTable) io.write(`Checking ${name}... `);
     const from = messages.length;
-    const input = running && { ...flags, ...running, printed, note: (message: string) => void messages.push(message) };
+    const note = (message: string): void => void messages.push(message);
+    const input = running && { ...flags, ...running, authServers: configuration.authServers, printed, note };
     const result = { name, problems: input && run ? await run(input, configured) : configured };
     results.push(result);
     if (asTable) printResult(io, result, messages.slice(from));

@@ -51,7 +51,7 @@ function hostOf(host: unknown): UpstreamHost {
   };
 }
 
-/** Returns a host as a line, e.g. `127.0.0.1:8080 unchecked, 12 requests, 3 errors`. Without checks of its upstream, nobody knows its health. */
+/** Returns a host as a line, e.g. `127.0.0.1:8080 unchecked, 12 requests, 3 errors`. Without checks of its upstream, its health is unknown. */
 export function hostLine(
   host: UpstreamHost,
   { checked, now }: { readonly checked: boolean; readonly now: number },

@@ -303,6 +303,50 @@ describe('check', () => {
     expect((await withPorts([])).stderr).to.equal('');
   });
 
+  describe('with servers that AuthConfigs name', () => {
+    const configs = (address: string, closed: string) => [
+      { oauth2: { oidcAuthorizationCode: { issuerUrl: `${address}/good/` } } },
+      { oauth2: { oidcAuthorizationCode: { issuerUrl: `${address}/broken` } } },
+      { oauth2: { accessTokenValidation: { jwt: { remoteJwks: { url: `${address}/keys` } } } } },
+      { passThroughAuth: { http: { url: `${address}/auth` } } },
+      { passThroughAuth: { grpc: { address: closed } } },
+      { ldap: { address: `ldap://${closed}` } },
+    ];
+    const answers = { '/good/.well-known/openid-configuration': {}, '/keys': undefined };
+    const checked = async (argv: string[] = []) => {
+      const server = await answer(answers);
+      const closed = '127.0.0.1:1';
+      const data = [...HEALTHY, item('AuthConfig', 'login', { spec: { configs: configs(server.url, closed) } })];
+      const outcome = await check([], argv, withInput(data));
+      await server.close();
+      return { ...outcome, url: server.url };
+    };
+
+    it('names those that do not respond, with the reason', async () => {
+      const { code, stdout, stderr, url } = await checked();
+      expect(code).to.equal(1);
+      expect(stdout).to.contain('Checking AuthConfigs... 4 warnings\n');
+      const found = stderr
+        .replaceAll(/ at \S+Z:/g, ':')
+        .split('\n\t* ')
+        .slice(1);
+      const who = 'AuthConfig gw-system/login: the';
+      const silent = 'does not respond to this machine';
+      const discovery = `${url}/broken/.well-known/openid-configuration`;
+      expect(found.map((line) => line.trim())).to.deep.equal([
+        `${who} identity provider ${url}/broken ${silent}: GET ${discovery} returns status 404  [warning]`,
+        `${who} key set ${url}/keys ${silent}: GET ${url}/keys returns status 404  [warning]`,
+        `${who} auth server 127.0.0.1:1 ${silent}: connection refused  [warning]`,
+        `${who} LDAP server ldap://127.0.0.1:1 ${silent}: connection refused  [warning]`,
+      ]);
+    });
+
+    it('does not try them with --read-only or without the check of AuthConfigs', async () => {
+      for (const argv of [['--read-only'], ['-x', 'auth-configs']])
+        expect(await checked(argv)).to.include({ code: 0, stderr: '' });
+    });
+  });
+
   it('reports certificates of flags that peers reject', async () => {
     const dated = (path: string, from: number, to: number) => ({
       path,
