@@ -33,6 +33,14 @@ function stopAll() {
   }, STOP_MS);
 }
 
+/** Ends the processes that are not done in time. */
+function abandon(limitMs) {
+  for (const [child, file] of running) {
+    console.log(`\n${file ?? 'a process of the tests'} was not done in ${Math.round(limitMs / 1000)} s`);
+    kill(child);
+  }
+}
+
 function kill(child) {
   process.kill(-child.pid, 'SIGKILL');
 }
@@ -112,19 +120,28 @@ function runWorker(queue, { flags, report }) {
 
 /**
  * Runs test files in a number of processes. `alone` are files of which only one may run at a time. Calls `report` with the result of each file; resolves with
- * the number of processes that crashed or did not exit, which counts as a failure: their tests may not have run.
+ * the number of processes that crashed or did not exit, which counts as a failure: their tests may not have run. Processes that run for longer than `limitMs`
+ * are ended.
  */
-export async function runFiles({ alone = [], others = [], processes = 1, timeout, report }) {
+export async function runFiles({ alone = [], others = [], processes = 1, timeout, limitMs, report }) {
   const queue = new Queue(alone, others);
   const flags = [String(timeout), ...(processes > 1 ? ['buffered'] : [])];
   let crashes = 0;
+  let isLate = false;
+  const overdue =
+    limitMs &&
+    setTimeout(() => {
+      isLate = true;
+      abandon(limitMs);
+    }, limitMs);
   /** Continues with another process after a crash, so that the other files run. */
   async function work() {
     while (await runWorker(queue, { flags, report })) {
       crashes++;
-      if (queue.isEmpty || crashes > MAX_CRASHES) return;
+      if (isLate || queue.isEmpty || crashes > MAX_CRASHES) return;
     }
   }
   await Promise.all(Array.from({ length: processes }, work));
+  clearTimeout(overdue);
   return crashes;
 }

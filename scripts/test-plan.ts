@@ -12,6 +12,17 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const ALONE = 'test/*.test.ts';
 /** Tests that start processes: before the others, because they are the longest. */
 const WITH_PROCESSES = ['test/*/**/*.test.ts', 'apps/*/test/**/*.test.ts'];
+/** The longest of them and of the pages, the longest first: they begin first, so that no process runs one alone at the end. */
+export const LONGEST: readonly string[] = [
+  'docs/gatewayctl.md',
+  'apps/gateway/test/workers/serving.test.ts',
+  'test/envoy/envoy.test.ts',
+  'apps/gateway/test/planes/planes.test.ts',
+  'test/browser/separate-planes.test.ts',
+  'apps/gateway/test/planes/accepted.test.ts',
+  'test/browser/login.test.ts',
+  'apps/gateway/test/main.test.ts',
+].map((file) => join(root, file));
 const IN_PROCESS = 'packages/*/test/**/*.test.ts';
 const E2E = ['packages/*/test/**/*.e2e.ts', 'apps/*/test/**/*.e2e.ts', 'test/**/*.e2e.ts'];
 
@@ -51,9 +62,11 @@ export function planOf({ only = [], e2e = false, hasNetworks = canCreateNetworks
   if (only.length) return { alone: [], others: givenFiles(only), processes: 1 };
   if (e2e) return { alone: [], others: filesOf(...E2E), processes: 1 };
   const pages = pagesWithCommands().map((page) => join(root, page));
+  const alone = [...(hasNetworks ? [] : pages), ...filesOf(ALONE)];
+  const others = [...(hasNetworks ? pages : []), ...filesOf(...WITH_PROCESSES), ...filesOf(IN_PROCESS)];
   return {
-    alone: [...(hasNetworks ? [] : pages), ...filesOf(ALONE)],
-    others: [...(hasNetworks ? pages : []), ...filesOf(...WITH_PROCESSES), ...filesOf(IN_PROCESS)],
+    alone,
+    others: [...LONGEST.filter((file) => others.includes(file)), ...others.filter((file) => !LONGEST.includes(file))],
     processes: availableParallelism() + 1,
   };
 }

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
-import { planOf } from '../scripts/test-plan.ts';
+import { LONGEST, planOf } from '../scripts/test-plan.ts';
 import { fits } from './docs/page.ts';
 import { documentationPages, pagesWithCommands } from './docs/page-suite.ts';
 import { ROOT } from './docs/workspace.ts';
@@ -50,6 +50,11 @@ describe('the plan of the tests', () => {
     const page = 'docs/quick-start.md';
     expect(planned(planOf({ only: [page] }))).to.deep.equal([page]);
     expect(() => planOf({ only: [page, 'no-such.test.ts'] })).to.throw('no file matches no-such.test.ts');
+  });
+
+  it('begins with the longest files', () => {
+    const { others } = planOf({ hasNetworks: true });
+    expect(others.slice(0, LONGEST.length)).to.deep.equal(LONGEST);
   });
 
   it('runs two pages at the same time only in networks of their own', () => {
