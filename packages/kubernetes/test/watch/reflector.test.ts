@@ -237,6 +237,8 @@ describe('a reflector', () => {
     api.onWatch = status(504, 'Timeout');
     api.watches[0]!.end();
     await until(() => api.calls.filter((call) => call === 'list').length === 2);
+    // The first watch, and three that were rejected.
+    expect(api.calls.slice(0, 6)).to.deep.equal(['list', 'watch@1', 'watch@1', 'watch@1', 'watch@1', 'list']);
   });
 
   it('reads a token again when the server rejects it', async () => {
