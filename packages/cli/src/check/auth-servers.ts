@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { timeoutSignal } from '@edge-gateway/core';
 import { dig, items, text, type StatusObject } from '../resources/objects.ts';
 
 /** A server that an AuthConfig names by its address, so that no upstream shows its state. */
@@ -75,7 +76,7 @@ export async function authServerProblems(servers: readonly AuthServer[], timeout
 
 async function documentProblem(url: string, timeoutMs: number): Promise<string | undefined> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
+    const response = await fetch(url, { signal: timeoutSignal(timeoutMs) });
     await response.body?.cancel();
     return response.ok ? undefined : `GET ${url} returns status ${response.status}`;
   } catch (error) {
@@ -88,7 +89,7 @@ async function connectionProblem(address: string, timeoutMs: number): Promise<st
   const place = placeOf(address);
   if (!place) return undefined;
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  const socket = connect({ ...place, signal: AbortSignal.timeout(timeoutMs) });
+  const socket = connect({ ...place, signal: timeoutSignal(timeoutMs) });
   socket.once('connect', () => resolve(undefined));
   socket.once('error', (error) => resolve(error.name === 'AbortError' ? timeoutText(timeoutMs) : reasonOf(error)));
   try {
