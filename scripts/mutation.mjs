@@ -1,6 +1,6 @@
 // `npm run mutation [-- AREA...]`: seeds faults into the sources of an area, one at a time, and lists those that its tests do not notice. Not part
 // of `npm test`: an area takes minutes to hours.
-import { globSync, rmSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Stryker } from '@stryker-mutator/core';
@@ -84,6 +84,5 @@ for (const area of areas) {
     `${area.padEnd(12)} ${((100 * detected) / total).toFixed(1).padStart(5)} %  ${detected} of ${total} mutants detected`,
   );
 }
-rmSync(join(root, OUTPUT, 'tmp'), { recursive: true, force: true });
 console.log(`\n${lines.join('\n')}`);
 console.log(`\nReports: ${areas.map((area) => relative(process.cwd(), join(OUTPUT, `${area}.html`))).join(', ')}`);
