@@ -1,4 +1,4 @@
-import type { Route, VirtualHost } from '@edge-gateway/core';
+import type { Destination, Route, VirtualHost } from '@edge-gateway/core';
 import type { DownstreamHead } from '../downstream-head.ts';
 import { findRoute, type RouteEntry, type RouteIndex } from '../match/route-index.ts';
 import type { MatchedRoute } from './route.ts';
@@ -6,7 +6,7 @@ import type { MatchedRoute } from './route.ts';
 /** Options that control access. */
 const ACCESS = ['extauth', 'rbac', 'jwt', 'jwtStaged', 'jwtProvidersStaged'] as const;
 
-type Options = VirtualHost['options'] | Route['options'];
+type Options = VirtualHost['options'] | Route['options'] | Destination['options'];
 type Block = { readonly disable?: boolean; readonly policies?: Readonly<Record<string, RbacPolicy>> };
 type RbacPolicy = { readonly permissions?: { readonly pathPrefix?: string } };
 
@@ -20,9 +20,10 @@ export interface GuardedPaths {
 
 /** Returns the policies of the routes of a virtual host; `undefined` if none depends on the path. */
 export function guardedPathsOf({ options, routes }: VirtualHost): GuardedPaths | undefined {
-  if (![options, ...routes.map((route) => route.options)].some(hasAccess)) return undefined;
-  const access = new Map(routes.map((route) => [route, accessOf(options, route.options)]));
-  const prefixes = [...new Set([options, ...routes.map((route) => route.options)].flatMap(prefixesOf))];
+  const all = [options, ...routes.flatMap((route) => [route.options, ...destinationOptionsOf(route)])];
+  if (!all.some(hasAccess)) return undefined;
+  const access = new Map(routes.map((route) => [route, accessOf(options, route)]));
+  const prefixes = [...new Set(all.flatMap(prefixesOf))];
   return new Set(access.values()).size > 1 || prefixes.length > 1 ? { access, prefixes } : undefined;
 }
 
@@ -31,8 +32,15 @@ const blockOf = (options: Options, name: (typeof ACCESS)[number]): Block | undef
 
 const hasAccess = (options: Options): boolean => ACCESS.some((name) => blockOf(options, name) !== undefined);
 
-function accessOf(host: Options, route: Options): string | undefined {
-  const blocks = ACCESS.map((name) => blockOf(route, name) ?? blockOf(host, name));
+/** Returns the options of the destinations of a route that control access. */
+function destinationOptionsOf({ action }: Route): Options[] {
+  return action.type === 'forward' ? action.destinations.map(({ options }) => options).filter(hasAccess) : [];
+}
+
+function accessOf(host: Options, route: Route): string | undefined {
+  const own = ACCESS.map((name) => blockOf(route.options, name) ?? blockOf(host, name));
+  const ofDestinations = destinationOptionsOf(route).flatMap((options) => ACCESS.map((name) => blockOf(options, name)));
+  const blocks = [...own, ...ofDestinations];
   return blocks.some((block) => block && block.disable !== true) ? JSON.stringify(blocks) : undefined;
 }
 
@@ -41,11 +49,14 @@ function prefixesOf(options: Options): string[] {
   return policies.map(({ permissions }) => permissions?.pathPrefix ?? '');
 }
 
+/** Escapes of slashes, semicolons, white space and control characters, and escapes that are not necessary; also of escapes. */
+const ESCAPED = '%(?:25)*([01][\\da-f]|2[0def]|3[\\db]|4[1-9a-f]|5[\\dacf]|6[1-9a-f]|7[\\dae])';
+const ESCAPES = new RegExp(ESCAPED, 'gi');
 /** Characters that some servers decode, cut off or trim. */
-const AMBIGUOUS = /;|\/\/|%(?:25)*(?:2f|5c|3b|20|0[9ad])/i;
+const AMBIGUOUS = new RegExp(`;|//|${ESCAPED}`, 'i');
 
 /**
- * Returns true if an upstream that decodes slashes, drops `;…`, trims segments and merges slashes would find another path, for which other
+ * Returns true if an upstream that decodes escapes, also twice, drops `;…`, trims segments and merges slashes would find another path, for which other
  * policies apply than for the path of the request.
  */
 export function isReadDifferently(
@@ -67,12 +78,21 @@ export function isReadDifferently(
 }
 
 function lenientReading(pathname: string): string {
-  const decoded = pathname.replace(/%(?:25)*(2f|5c|3b|20|0[9ad])/gi, (_escape, code: string) => {
+  const decoded = pathname.replace(ESCAPES, (_escape, code: string) => {
     const char = String.fromCharCode(parseInt(code, 16));
     return char === '\\' ? '/' : char;
   });
-  const segments = decoded.split('/').map((segment) => segment.replace(/;.*$/s, '').trim());
+  const segments = decoded.split('/').map((segment) => trimControls(segment.replace(/;.*$/s, '')));
   return segments.join('/').replace(/\/{2,}/g, '/');
+}
+
+/** Trims white space and control characters, as `trim()` of Java does. */
+function trimControls(segment: string): string {
+  let start = 0;
+  let end = segment.length;
+  while (start < end && segment.charCodeAt(start) <= 0x20) start++;
+  while (end > start && segment.charCodeAt(end - 1) <= 0x20) end--;
+  return segment.slice(start, end);
 }
 
 /** Returns true if a header was sent with underscores beside one with hyphens: many servers treat both as the same. */

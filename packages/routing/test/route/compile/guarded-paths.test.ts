@@ -19,6 +19,18 @@ const routes = (admin: Route['options'], rest: Route['options'] = {}): Route[] =
   directOf('admin', { name: 'admin', matchers: [{ prefix: '/admin' }], options: admin }),
   directOf('open', { name: 'open', matchers: [{ prefix: '/' }], options: rest }),
 ];
+const guardedDestination = (): Route[] => {
+  const [admin, open] = routes({});
+  const destinations = [
+    {
+      upstream: 'gone_gw-system',
+      weight: 1,
+      options: { extauth: { disable: false } },
+      broken: { status: 200, body: '', reason: '' },
+    },
+  ];
+  return [{ ...admin!, action: { type: 'forward', destinations } }, open!];
+};
 
 const AMBIGUOUS = [
   '/%2Fadmin',
@@ -31,6 +43,10 @@ const AMBIGUOUS = [
   '/%20/admin',
   '/%09/admin',
   '/%20admin',
+  '/%01/admin',
+  '/%0B/%1Fadmin',
+  '/%2561dmin',
+  '/a%2564min/../%252561dmin',
 ];
 const HARMLESS = [
   '/',
@@ -61,6 +77,7 @@ describe('paths that upstreams may read differently', () => {
     ['a policy of the longer path', { routes: routes(GUARD) }],
     ['another policy of the longer path', { routes: routes(GUARD, { extauth: { disable: false } }) }],
     ['a policy that the shorter path disables', { routes: routes({}, { rbac: { disable: true } }), host: GUARD }],
+    ['a policy of a destination of the longer path', { routes: guardedDestination() }],
     ['an RBAC policy for a longer path', { routes: routes({}), host: { rbac: rbac('/', '/admin') } }],
   ] as const) {
     it(`are rejected beside ${title}`, async () => {
@@ -88,6 +105,12 @@ describe('paths that upstreams may read differently', () => {
       await serve(parts);
       expect(await statuses(AMBIGUOUS)).to.deep.equal(AMBIGUOUS.map(() => 200));
     });
+
+  it('are rejected without normalisation if an escape hides a longer path', async () => {
+    const http = { httpConnectionManagerSettings: { normalizePath: false } };
+    await serve({ routes: routes(GUARD), http });
+    expect(await statuses(['/%61dmin', '/%2561dmin', '/x%61dmin'])).to.deep.equal([400, 400, 200]);
+  });
 
   it('reach the upstream as they were sent if no other policy applies', async () => {
     await serve({ routes: [routes(GUARD)[0]!, routeOf()] });
