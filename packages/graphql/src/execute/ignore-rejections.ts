@@ -10,10 +10,12 @@ const MAX_DEPTH = 3;
 export function ignoreRejections(value: unknown, depth: number = MAX_DEPTH): void {
   if (typeof value !== 'object' || value === null || depth < 0) return;
   if (isThenable(value)) return void Promise.resolve(value).catch(() => {});
-  for (const inner of valuesOf(value)) ignoreRejections(inner, depth - 1);
+  if (depth === 0 || ArrayBuffer.isView(value)) return;
+  if (Array.isArray(value)) for (const inner of value) ignoreRejections(inner, depth - 1);
+  // Without the descriptors of all properties at once, which take four times as long.
+  else for (const name of Object.getOwnPropertyNames(value)) ignoreRejections(propertyOf(value, name), depth - 1);
 }
 
-function valuesOf(value: object): readonly unknown[] {
-  if (Array.isArray(value)) return value;
-  return Object.values(Object.getOwnPropertyDescriptors(value)).map((property) => property.value as unknown);
+function propertyOf(value: object, name: string): unknown {
+  return Object.getOwnPropertyDescriptor(value, name)?.value as unknown;
 }

@@ -37,19 +37,28 @@ export function completeList(items: readonly unknown[], item: ItemType, field: F
     }
   }
 
+  let handled = 0;
+  /** Continues in a later turn. Until then nothing awaits the completed items: a rejection would end the process. */
+  function pauseList(resume: () => void): void {
+    for (; handled < done; handled++) ignoreRejections(out[handled], 0);
+    pause(run.paused, resume);
+  }
+
   const result = (): unknown => (isWaiting ? Promise.all(out) : out);
   if (advance()) return result();
+  // The other items wait as well, and so do their fields.
+  if (run.plan.values === 'any') ignoreRejections(items, 2);
   return new Promise((resolve, reject) => {
     const resume = (): void => {
       try {
         stopIfEnded(run);
         if (advance()) resolve(result());
-        else pause(run.paused, resume);
+        else pauseList(resume);
       } catch (error) {
         reject(error);
       }
     };
-    pause(run.paused, resume);
+    pauseList(resume);
   });
 }
 

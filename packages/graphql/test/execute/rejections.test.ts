@@ -148,3 +148,63 @@ describe('rejections that no field needs', () => {
     expect(rejected).to.deep.equal([]);
   }
 });
+
+describe('rejections in a list whose completion is paused', () => {
+  const rejected: unknown[] = [];
+  const note = (error: unknown): void => void rejected.push(error);
+  const ITEMS = 2000;
+  /** Long enough that the list needs several turns. */
+  const work = (): string => {
+    const until = performance.now() + 0.05;
+    while (performance.now() < until);
+    return 'x';
+  };
+  const nodes = (first: object, last: object = {}): unknown[] => [
+    first,
+    ...Array.from({ length: ITEMS }, () => ({ name: work, must: 'x' })),
+    last,
+  ];
+  let front: TestServer;
+
+  before(async () => {
+    process.on('unhandledRejection', note);
+    const long = Array.from({ length: 4 }, () => nodes({ name: work, must: 'x' }, { name: work, must: 'x' }));
+    const schema = makeExecutableSchema({
+      typeDefs: `
+        type Query { strict: [Node!] inner: [[Node!]!] item: [Node] property: [Node] nested: [[Node]] }
+        type Node { id: ID name: String must: String! }
+      `,
+      resolvers: {
+        Query: {
+          strict: () => nodes({ must: () => later() }, { name: work, must: 'x' }),
+          inner: () => [[{ must: () => later() }], ...long],
+          item: () => [...nodes({}), later()],
+          property: () => nodes({}, { id: later() }),
+          nested: () => long,
+        },
+      },
+    });
+    front = await serveHandler(graphqlApi({ schema, limits: { maxResultFields: 10_000 } }));
+  });
+  after(async () => {
+    process.off('unhandledRejection', note);
+    await front.close();
+  });
+  beforeEach(() => void rejected.splice(0));
+
+  for (const [name, query] of Object.entries({
+    'of an item that must not be null': '{ strict { name must } }',
+    'of an inner list': '{ inner { must name } }',
+    'of an item that is completed later': '{ item { name } }',
+    'of a property that is read later': '{ property { name id } }',
+    'of a result that is too large': '{ nested { name } }',
+  })) {
+    it(`${name} end no process`, async () => {
+      const { body } = await ask(front.url, query);
+      expect(body.errors).to.have.length.greaterThan(0);
+      await turn();
+      await turn();
+      expect(rejected).to.deep.equal([]);
+    });
+  }
+});
