@@ -70,6 +70,18 @@ describe('a GraphQL attack', () => {
     expectRefused(await post(front.url, body));
   });
 
+  it('invalid inputs of any size: rejected with short errors', async () => {
+    const list = `${'['.repeat(400)}${']'.repeat(400)}`;
+    const answers = [
+      await ask(front.url, `{ node(id: ${list}) { id } }`),
+      await ask(front.url, `{ node { ${'x'.repeat(60_000)} } }`),
+    ];
+    for (const answer of answers) {
+      expectRefused(answer);
+      expect(JSON.stringify(answer.body).length).to.be.below(8000);
+    }
+  });
+
   it('__proto__ in variables: changes nothing', async () => {
     const body = '{"query":"query ($id: ID) { node(id: $id) { id } }","variables":{"__proto__":{"id":"x"}}}';
     expect((await post(front.url, body)).status).to.equal(200);

@@ -27,8 +27,14 @@ export function graphqlError(code: GraphQLErrorCode, detail = '', cause?: unknow
   return new GatewayError(detail === '' ? message : `${message} ${detail}`, { code, status, cause });
 }
 
+/** A longer message is cut: it may repeat a whole input of the client. */
+const MAX_MESSAGE_LENGTH = 1000;
+
 /** Returns an error of GraphQL.js about a document or a variable, as sent to clients. */
 export function inputError(error: GraphQLError, code: GraphQLErrorCode): GraphQLFormattedError {
   const { locations } = error;
-  return { message: inputMessage(error), ...(locations && { locations }), extensions: { code } };
+  const message = inputMessage(error);
+  const shown =
+    message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed()}…` : message;
+  return { message: shown, ...(locations && { locations }), extensions: { code } };
 }
