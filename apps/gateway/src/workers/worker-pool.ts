@@ -17,6 +17,7 @@ import { gatewayError } from '../error-codes.ts';
 import type { AppliedState, DataPlane, ServedState } from '../roles/data-plane.ts';
 import { readErrorTemplates } from '../roles/error-pages.ts';
 import type { ServingSettings } from '../settings.ts';
+import { restartAfter } from './restart-delay.ts';
 import { createSharedCounters } from './shared-counters.ts';
 import { createSinkRelay, relayLines } from './line-relay.ts';
 import { mergeHosts, type HostsByUpstream } from './merged-hosts.ts';
@@ -28,11 +29,6 @@ import { within } from './within.ts';
 import { createWorkerLog } from './worker-log.ts';
 import { WorkerProcess, type WorkerEnd, type WorkerEvents } from './worker-process.ts';
 
-/** Delay before a worker is replaced that ended soon after its start; doubled each time. */
-const FIRST_DELAY_MS = 100;
-const LAST_DELAY_MS = 30_000;
-/** A worker that ran for this long is replaced at once. */
-const STABLE_MS = 10_000;
 /** The gateway does not start if so many workers end before all are ready. */
 const MAX_START_FAILURES = 5;
 /** How long a response of the admin ports waits for a worker that does not respond. */
@@ -160,9 +156,8 @@ export function createWorkerPool(context: Context, settings: ServingSettings): D
     hosts.delete(worker.number);
     live.value = workers().length;
     if (worker.isClosing || closing || draining) return;
-    const ranMs = performance.now() - worker.startedAt;
-    slot.failures = ranMs >= STABLE_MS ? 0 : slot.failures + 1;
-    const delayMs = slot.failures === 0 ? 0 : Math.min(FIRST_DELAY_MS * 2 ** (slot.failures - 1), LAST_DELAY_MS);
+    const { failures, delayMs } = restartAfter(slot.failures, performance.now() - worker.startedAt);
+    slot.failures = failures;
     const how = {
       ...(code !== null && { exitCode: code }),
       ...(signal && { signal }),

@@ -223,6 +223,19 @@ describe('predictServed', () => {
       .and.not.contain('8443');
   });
 
+  it('replaces a last good destination whose access changes', async () => {
+    await serve(RESOURCES, written(MISSPELT));
+    const refs = '        optionsConfigRefs: { delegateOptions: [{ name: slo';
+    const stdout = await expectTrue(
+      written([...MISSPELT, [refs, `        options: { rbac: { disable: true } }\n${refs}`]]),
+    );
+    expect(stdout).to.contain(
+      'action: forward to echo_gw-system -> 503 "no healthy upstream" instead of its destination',
+    );
+    const [snapshot] = controlPlane.state!.snapshots.values();
+    expect(JSON.stringify(snapshot)).to.contain('"type":"replacement"');
+  });
+
   it('removes what is kept together with its virtual service or upstream', async () => {
     await serve(RESOURCES, written(MISSPELT));
     expect(await expectTrue(without('protected', written(MISSPELT)))).to.contain('- listener listener-::-8443\n');

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -44,6 +44,26 @@ describe('withLock', () => {
     await Promise.all([1, 2, 3].map(() => withLock(io(), '.', async () => void runs++)));
     expect(runs).to.equal(3);
     expect(existsSync(`${file()}.takeover`)).to.equal(false);
+  });
+
+  it('keeps the lock of another process that has taken over first', async () => {
+    writeFileSync(file(), JSON.stringify({ pid: 1, host: hostname(), id: 'x' }));
+    const taken = JSON.stringify({ pid: 1, host: 'elsewhere.example', id: 'y' });
+    const { kill } = process;
+    // The other process takes over while this one finds out that the owner has ended.
+    process.kill = () => {
+      process.kill = kill;
+      writeFileSync(file(), taken);
+      throw Object.assign(new Error('no such process'), { code: 'ESRCH' });
+    };
+    const order: string[] = [];
+    const waiting = withLock(io(), '.', async () => void order.push('this process'));
+    setImmediate(() => {
+      order.push(existsSync(file()) ? readFileSync(file(), 'utf8') : 'no lock');
+      rmSync(file(), { force: true });
+    });
+    await waiting.finally(() => (process.kill = kill));
+    expect(order).to.deep.equal([taken, 'this process']);
   });
 
   it('waits for a lock that another host holds until it is released', async () => {

@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   lstatSync,
   mkdtempSync,
   readFileSync,
@@ -27,7 +28,7 @@ describe('replaceFile', () => {
   });
 
   it('keeps the mode of a file, unless another one is given, and leaves no other file', () => {
-    for (const mode of [0o640, 0o444, 0o755]) {
+    for (const mode of [0o640, 0o444, 0o755, 0o2750]) {
       writeFileSync(at('a'), 'old');
       chmodSync(at('a'), mode);
       replaceFile(at('a'), 'new', { shown: 'a' });
@@ -37,6 +38,16 @@ describe('replaceFile', () => {
     replaceFile(at('a'), 'secret', { shown: 'a', mode: PRIVATE });
     expect(modeOf('a')).to.equal(0o600);
     expect(readdirSync(dir)).to.deep.equal(['a']);
+  });
+
+  it('keeps the owner of a file where it may', () => {
+    writeFileSync(at('a'), 'old');
+    const isRoot = process.geteuid!() === 0;
+    if (isRoot) chownSync(at('a'), 12_345, 12_346);
+    const { uid, gid } = statSync(at('a'));
+    expect(uid).to.equal(isRoot ? 12_345 : process.geteuid!());
+    replaceFile(at('a'), 'new', { shown: 'a' });
+    expect(statSync(at('a'))).to.include({ uid, gid });
   });
 
   it('replaces the file behind a symbolic link', () => {
