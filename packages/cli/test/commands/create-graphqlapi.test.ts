@@ -92,7 +92,7 @@ describe('create graphqlapi', () => {
       ['redirects to a file', '/file', 1, /cannot be read \(.*scheme/],
       ['redirects to itself', '/loop', 1, /cannot be read \(redirect/],
       ['answers an error', '/500', 1, /responded with 500/],
-      ['answers a page', '/html', 2, /is an object/],
+      ['answers a page', '/html', 2, /an object/],
       ['answers more than 10 MiB', '/large', 1, /more than 10485760 bytes/],
       ['answers half a document', '/half', 1, /cannot be read/],
     ] as const) {
