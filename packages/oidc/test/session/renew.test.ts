@@ -123,6 +123,47 @@ describe('a renewal', () => {
     });
   }
 
+  it('that failed is not repeated for a moment', async () => {
+    let calls = 0;
+    const { clock, renew } = renewalWith({
+      refresh: async () => {
+        if (++calls === 1) throw failure('ERR_OIDC_PROVIDER_UNAVAILABLE');
+        return { ...fresh, accessEndsAt: clock.now + 100_000 };
+      },
+    });
+    const codeOfRenewal = () => renew(requestWith(), stored).catch((error: { code: string }) => error.code);
+    clock.now = 10_000;
+    for (let i = 0; i < 3; i++) expect(await codeOfRenewal()).to.equal('ERR_OIDC_PROVIDER_UNAVAILABLE');
+    expect(calls).to.equal(1);
+    clock.now = 40_001;
+    expect(await codeOfRenewal()).to.have.nested.property('session.accessToken', 'fresh');
+    expect(calls).to.equal(2);
+  });
+
+  it('whose tokens cannot be stored serves them, and stores them with a later request', async () => {
+    const updates: (string | undefined)[] = [];
+    let works = false;
+    const { clock, memory, renew } = renewalWith({
+      server: {
+        cannotLock: false,
+        async update(_request, _stored, { refreshToken }) {
+          updates.push(refreshToken);
+          if (!works) throw failure('ERR_OIDC_STORE_UNAVAILABLE');
+          return ['cookie'];
+        },
+      },
+    });
+    clock.now = 10_000;
+    for (let i = 0; i < 2; i++) expect((await renew(requestWith(), stored))?.session).to.equal(fresh);
+    expect(updates).to.deep.equal(['r2', 'r2']);
+    expect(memory.unsaved.get('id')).to.equal(fresh);
+    works = true;
+    expect((await renew(requestWith(), stored))?.session).to.equal(fresh);
+    expect(memory.unsaved.get('id')).to.equal(undefined);
+    expect((await renew(requestWith(), stored))?.session).to.equal(fresh);
+    expect(updates).to.deep.equal(['r2', 'r2', 'r2']);
+  });
+
   it('in progress at a logout yields no session, and its tokens to the logout', async () => {
     const answer = Promise.withResolvers<Session>();
     const { clock, memory, renew } = renewalWith({ refresh: () => answer.promise });
