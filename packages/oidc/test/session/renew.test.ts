@@ -164,6 +164,27 @@ describe('a renewal', () => {
     expect(updates).to.deep.equal(['r2', 'r2', 'r2']);
   });
 
+  for (const [code, expected] of [
+    ['ERR_OIDC_SESSION_TOO_LARGE', 'login'],
+    ['ERR_OIDC_STORE_UNAVAILABLE', 'ERR_OIDC_STORE_UNAVAILABLE'],
+  ] as const)
+    it(`whose cookies fail with ${code} ends in ${expected}`, async () => {
+      const { clock, renew } = renewalWith({ server: { update: () => Promise.reject(failure(code)) } });
+      clock.now = 10_000;
+      const outcome = await renew(requestWith(), stored).then(
+        (renewed) => (renewed ? 'session' : 'login'),
+        (error: { code: string }) => error.code,
+      );
+      expect(outcome).to.equal(expected);
+    });
+
+  it('fails if another process holds the lock of an expired session for too long', async () => {
+    const { clock, renew } = renewalWith({ exclusively: async () => undefined });
+    clock.now = 10_000;
+    const error: unknown = await renew(requestWith(), stored).catch((each: unknown) => each);
+    expect(error).to.have.property('code', 'ERR_OIDC_STORE_UNAVAILABLE');
+  });
+
   it('in progress at a logout yields no session, and its tokens to the logout', async () => {
     const answer = Promise.withResolvers<Session>();
     const { clock, memory, renew } = renewalWith({ refresh: () => answer.promise });
