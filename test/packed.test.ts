@@ -145,6 +145,15 @@ describe('the packed packages', () => {
     await node('--input-type=module', '-e', program);
   });
 
+  it('render metrics for Prometheus', async () => {
+    const program = `import { createMetrics } from '@edge-gateway/core';
+      const metrics = createMetrics();
+      metrics.counter({ path: 'a.requests', metric: 'requests' }).value = 7;
+      console.log(await metrics.registry.metrics());`;
+    const { stdout } = await node('--input-type=module', '-e', program);
+    expect(stdout).to.contain('requests 7');
+  });
+
   for (const [name, names] of Object.entries(NAMES)) {
     it(`${name} works by import and by require`, () => {
       expect(imported[name]).to.deep.equal(names);

@@ -196,7 +196,8 @@ export function createMetrics(): Metrics {
     get registry() {
       sweep();
       if (!registry) {
-        registry = new (require('prom-client') as typeof import('prom-client')).Registry();
+        const client = require('prom-client') as typeof import('prom-client');
+        registry = new client.Registry();
         for (const family of families.values()) addTo(registry, family);
       }
       return registry;
