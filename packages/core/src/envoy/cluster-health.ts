@@ -1,5 +1,5 @@
 import type { SnapshotUpstream } from '../contract/snapshot.ts';
-import type { MessageContext } from './translation-context.ts';
+import { shownPath, type MessageContext } from './translation-context.ts';
 import { headerMutations } from './headers.ts';
 import { message, protoDuration, renamed, type EnvoyMessage } from './message.ts';
 
@@ -55,7 +55,8 @@ export function outlierDetection({ interval, baseEjectionTime, ...counts }: Outl
 function httpCheck(check: NonNullable<HealthCheck['httpHealthCheck']>, context: MessageContext): EnvoyMessage {
   const { serviceName, useHttp2, expectedStatuses, requestHeadersToAdd, requestHeadersToRemove } = check;
   return message({
-    ...renamed(check, ['host', 'path', 'method']),
+    ...renamed(check, ['host', 'method']),
+    path: check.path && shownPath(check.path, context),
     service_name_matcher: serviceName ? { prefix: serviceName } : undefined,
     codec_client_type: useHttp2 ? 'HTTP2' : undefined,
     // 64-bit numbers are strings.

@@ -17,7 +17,7 @@ import {
   type EnvoyMessage,
 } from './message.ts';
 import { upstreamTls } from './tls.ts';
-import type { MessageContext } from './translation-context.ts';
+import { shownPath, type MessageContext } from './translation-context.ts';
 
 const LIMITS = ['maxConnections', 'maxPendingRequests', 'maxRequests', 'maxRetries'] as const;
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
@@ -133,12 +133,20 @@ export function loadAssignment(
   const lbEndpoints = endpoints.map((endpoint) => ({
     endpoint: message({
       address: socketAddress(endpoint.address, endpoint.port),
-      health_check_config: healthCheckConfig(spec, endpoint),
+      health_check_config: healthCheckConfig(spec, shownEndpoint(endpoint)),
       hostname: endpoint.address,
     }),
     load_balancing_weight: endpoint.weight,
   }));
   return { cluster_name: name, endpoints: lbEndpoints.length > 0 ? [{ lb_endpoints: lbEndpoints }] : [] };
+}
+
+/** Returns an endpoint for a dump: its path of health checks without the secrets in its query. */
+function shownEndpoint(endpoint: Endpoint): Endpoint {
+  const { healthCheck } = endpoint;
+  return healthCheck?.path
+    ? { ...endpoint, healthCheck: { ...healthCheck, path: shownPath(healthCheck.path, {}) } }
+    : endpoint;
 }
 
 /** For Envoy, the host of an endpoint has precedence over that of the check. */

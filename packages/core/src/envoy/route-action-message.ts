@@ -49,12 +49,12 @@ function forward({ destinations }: Forward, route: Route, host: VirtualHost, con
     ...target(destinations, context),
     timeout: protoDuration(options.timeout ?? DEFAULTS.routeTimeout),
     idle_timeout: protoDuration(options.idleTimeout),
-    prefix_rewrite: prefixRewrite || undefined,
-    regex_rewrite: regexRewriteOf(regexRewrite),
+    prefix_rewrite: prefixRewrite ? shownPath(prefixRewrite, context) : undefined,
+    regex_rewrite: regexRewriteOf(regexRewrite, context),
     host_rewrite_literal: hostRewrite || undefined,
     auto_host_rewrite: autoHostRewrite || undefined,
     host_rewrite_header: hostRewriteHeader || undefined,
-    host_rewrite_path_regex: regexRewriteOf(hostRewritePathRegex as Redirect['regexRewrite']),
+    host_rewrite_path_regex: regexRewriteOf(hostRewritePathRegex as Redirect['regexRewrite'], context),
     append_x_forwarded_host: rewritesHost ? appendsHost(options, context) : undefined,
     request_mirror_policies: mirrorsOf(options),
     upgrade_configs: upgrades(options.upgrades),
@@ -167,13 +167,17 @@ function redirect({ pathRedirect, prefixRewrite, regexRewrite, ...rest }: Redire
     host_redirect: rest.hostRedirect,
     port_redirect: rest.portRedirect || undefined,
     path_redirect: pathRedirect && shownPath(pathRedirect, context),
-    prefix_rewrite: prefixRewrite,
-    regex_rewrite: regexRewriteOf(regexRewrite),
+    prefix_rewrite: prefixRewrite && shownPath(prefixRewrite, context),
+    regex_rewrite: regexRewriteOf(regexRewrite, context),
     response_code: rest.responseCode ?? 'MOVED_PERMANENTLY',
     strip_query: rest.stripQuery || undefined,
   });
 }
 
-function regexRewriteOf(rewrite: Redirect['regexRewrite']): EnvoyMessage | undefined {
-  return rewrite && { pattern: { regex: rewrite.pattern?.regex ?? '' }, substitution: rewrite.substitution ?? '' };
+function regexRewriteOf(
+  rewrite: Redirect['regexRewrite'],
+  context: Pick<TranslationContext, 'services'>,
+): EnvoyMessage | undefined {
+  const substitution = shownPath(rewrite?.substitution ?? '', context);
+  return rewrite && { pattern: { regex: rewrite.pattern?.regex ?? '' }, substitution };
 }

@@ -15,7 +15,7 @@ describe('health checks in the configuration dump', () => {
         healthyThreshold: 2,
         unhealthyThreshold: 3,
         httpHealthCheck: {
-          path: '/health',
+          path: '/health?token=s3cret',
           method: 'HEAD',
           serviceName: 'shop',
           useHttp2: true,
@@ -32,7 +32,7 @@ describe('health checks in the configuration dump', () => {
       unhealthy_threshold: 3,
     });
     expect(dumped['http_health_check']).to.deep.include({
-      path: '/health',
+      path: '/health?token=[redacted]',
       method: 'HEAD',
       service_name_matcher: { prefix: 'shop' },
       codec_client_type: 'HTTP2',

@@ -30,6 +30,31 @@ describe('a direct response in the dump', () => {
   });
 });
 
+describe('rewrites in the dump', () => {
+  const secrets = { get: () => undefined, files: () => undefined };
+  const dumped = (action: Route['action'], options: Route['options']): string => {
+    const source = { kind: 'VirtualService', name: 'v', namespace: 'gw-system' } as const;
+    const route: Route = { name: 'r', logName: '', matchers: [], action, options, source };
+    const host = { name: 'gw-system.shop', options: {} } as VirtualHost;
+    return JSON.stringify(routeAction(route, host, { secrets, settings: { requireRbac: false } }));
+  };
+  const prefix = { prefixRewrite: '/api?code=MARKER&v=1' };
+  const regex = { regexRewrite: { pattern: { regex: '/a' }, substitution: '/api?code=MARKER&v=1' } };
+  const forward: Route['action'] = { type: 'forward', destinations: [{ upstream: 'db', weight: 1, options: {} }] };
+
+  it('contain no secrets of a query', () => {
+    for (const text of [
+      dumped(forward, prefix),
+      dumped(forward, regex),
+      dumped({ type: 'redirect', redirect: prefix }, {}),
+      dumped({ type: 'redirect', redirect: regex }, {}),
+    ]) {
+      expect(text).to.not.contain('MARKER');
+      expect(text).to.contain('/api?code=[redacted]&v=1');
+    }
+  });
+});
+
 describe('a forwarding route in the dump', () => {
   it('has its upgrades', () => {
     const route: Route = {

@@ -102,7 +102,7 @@ describe('explain', () => {
     expect(explainRequest(snapshot, asked)).to.deep.equal(explainRequest(snapshot, asked));
   });
 
-  it('shows the expected and the actual value of each condition', () => {
+  it('shows the expected and the actual value of each condition, but not those of credentials', () => {
     const matchers = [
       {
         exact: '/a',
@@ -110,8 +110,10 @@ describe('explain', () => {
           { name: 'x-a', value: '1' },
           { name: 'x-b', invertMatch: true },
           { name: 'x-c', value: 'v[0-9]', regex: true },
+          { name: 'X-Api-Key', value: 's3cret' },
+          { name: 'authorization', value: 's3cret.*', regex: true },
         ],
-        queryParameters: [{ name: 'page' }],
+        queryParameters: [{ name: 'page' }, { name: 'token', value: 's3cret' }],
       },
     ];
     const snapshot = snapshotOf([hostOf([directOf('x', { matchers })])]);
@@ -124,7 +126,10 @@ describe('explain', () => {
       { on: 'header x-a', wanted: '1', found: undefined },
       { on: 'header x-b', wanted: 'absent', found: 'here' },
       { on: 'header x-c', wanted: 'full match of v[0-9]', found: 'v10' },
+      { on: 'header x-api-key', wanted: '<redacted>', found: undefined },
+      { on: 'header authorization', wanted: '<redacted>', found: undefined },
       { on: 'query parameter page', wanted: 'present', found: undefined },
+      { on: 'query parameter token', wanted: '<redacted>', found: undefined },
     ]);
     expect(outcome).to.include({ type: 'reply', status: 404, reason: 'no route matches' });
   });

@@ -1,4 +1,12 @@
-import { compileRegex, fromByteString, toByteString, type Regex, type Route } from '@edge-gateway/core';
+import {
+  REDACTED,
+  compileRegex,
+  fromByteString,
+  isSecretName,
+  toByteString,
+  type Regex,
+  type Route,
+} from '@edge-gateway/core';
 import { findHeader } from '../../http1/flat-headers.ts';
 import type { RequestView } from '../../format/record.ts';
 
@@ -67,10 +75,12 @@ export function foundValue({ type, name }: Condition, view: RequestView): string
   }
 }
 
+/** Returns what a condition requires, in words. The value of a credential is hidden. */
 export function wanted(condition: Condition): string {
   if (condition.type === 'method') return condition.methods.join(' or ');
   const not = condition.invert;
   if (condition.value === undefined) return not ? 'absent' : 'present';
+  if (isSecretName(fromByteString(condition.name))) return `${not ? 'not ' : ''}${REDACTED}`;
   if (condition.regex) return `${not ? 'no full match of' : 'full match of'} ${condition.value}`;
   return `${not ? 'not ' : ''}${fromByteString(condition.value)}`;
 }
