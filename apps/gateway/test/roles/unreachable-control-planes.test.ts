@@ -33,7 +33,7 @@ describe('a proxy whose control planes cannot be reached', () => {
   async function reasonWith(xds: readonly string[]): Promise<string> {
     lines = [];
     const log = createLoggers({ destination: { write: (line) => void lines.push(JSON.parse(line)) } });
-    const args = ['proxy', '--admin-port', '0', ...xds.flatMap((address) => ['--xds', address])];
+    const args = ['proxy', '--admin-port', '0', '--xds', xds.join(',')];
     starting = startProxy((await settingsOf(args)) as never, { log, quit: () => {} });
     starting.catch(() => {});
     await until(() => lines.some(({ msg }) => msg === NO_STATE), 'the end of the wait');
