@@ -1,5 +1,5 @@
 import { constants, lstatSync, readdirSync, realpathSync, statSync, type Dirent, type Stats } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import type { TextProblem } from '../parse/source-text.ts';
 import { createYielder } from '../time/slices.ts';
 import { UnusableFile } from './read-file.ts';
@@ -27,17 +27,27 @@ export interface ListedDirectory {
   enter?(folder: string, identity: string): void;
   /** Returns true for a path that was a file before: a folder in its place is listed as well, as an unreadable file. */
   wasFile?(path: string): boolean;
+  /** A link that leads to more folders is not followed. Default: 10,000. */
+  readonly maxLinkedFolders?: number;
 }
 
+/** Links that lead to more folders are not followed: a link to `/` would never be read completely. */
+const MAX_LINKED_FOLDERS = 10_000;
+
 /**
- * Lists a directory recursively. Links are followed, without loops; yields to other work every 20 ms. Pipes, sockets and devices with the name of a
+ * Lists a directory recursively. Links are followed, without loops, to at most 10,000 folders each; yields to other work every 20 ms. Pipes, sockets and devices with the name of a
  * resource file are listed, but not opened.
  */
-export async function listDirectory(root: string, { enter, wasFile }: ListedDirectory = {}): Promise<Listing> {
+export async function listDirectory(root: string, options: ListedDirectory = {}): Promise<Listing> {
+  const { enter, wasFile, maxLinkedFolders = MAX_LINKED_FOLDERS } = options;
   const listing: Listing = { stamps: new Map(), problems: new Map(), linked: new Map() };
   const yieldIfDue = createYielder();
-  const open: Folder[] = [{ path: root, real: realpathSync(root), linked: false, above: new Set() }];
+  const open: Folder[] = [{ path: root, real: realpathSync(root), link: undefined, above: new Set() }];
   for (let folder = open.pop(); folder; folder = open.pop()) {
+    if (folder.link && ++folder.link.folders > maxLinkedFolders) {
+      leaveOut(folder.link, maxLinkedFolders, listing);
+      continue;
+    }
     enter?.(folder.path, identityOf(folder.path));
     for (const entry of entriesOf(folder, listing)) {
       const found = look(folder, entry, listing);
@@ -52,9 +62,30 @@ export async function listDirectory(root: string, { enter, wasFile }: ListedDire
 interface Folder {
   readonly path: string;
   readonly real: string;
-  /** True behind a link, where the watcher does not see its files. */
-  readonly linked: boolean;
+  /** The outermost link in its path: behind it, the watcher does not see the files. */
+  readonly link: Link | undefined;
   readonly above: ReadonlySet<string>;
+}
+
+interface Link {
+  readonly path: string;
+  /** Number of folders behind it that were read. */
+  folders: number;
+}
+
+/** Lists a link as an unreadable folder. */
+function leaveOut({ path }: Link, max: number, { problems, stamps, linked }: Listing): void {
+  if (problems.has(path)) return;
+  const isBelow = (each: string): boolean => each.startsWith(join(path, sep));
+  for (const each of [...problems.keys()].filter(isBelow)) problems.delete(each);
+  for (const each of [...stamps.keys()].filter(isBelow)) stamps.delete(each);
+  for (const [real, paths] of linked) {
+    const kept = paths.filter((each) => !isBelow(each));
+    if (kept.length > 0) linked.set(real, kept);
+    else linked.delete(real);
+  }
+  const message = `the link leads to more than ${max} folders`;
+  problems.set(path, { code: 'UNREADABLE', offset: 0, message });
 }
 
 function entriesOf(folder: Folder, listing: Listing): Dirent[] {
@@ -70,17 +101,17 @@ function look(folder: Folder, entry: Dirent, listing: Listing): Folder | undefin
   if (entry.name.startsWith('.')) return undefined;
   const path = join(folder.path, entry.name);
   try {
-    if (entry.isDirectory()) return below(folder, path, join(folder.real, entry.name), folder.linked);
+    if (entry.isDirectory()) return below(folder, path, join(folder.real, entry.name), folder.link);
     if (entry.isFile() && !isResourceFile(entry.name)) return undefined;
     const link = entry.isSymbolicLink();
     const stat = link ? statSync(path) : lstatSync(path);
     const real = link ? realpathSync(path) : join(folder.real, entry.name);
     if (stat.isDirectory()) {
       if (link) note(listing, real, path);
-      return below(folder, path, real, true);
+      return below(folder, path, real, folder.link ?? { path, folders: 0 });
     }
     if (!isResourceFile(entry.name)) return undefined;
-    if (link || folder.linked) note(listing, real, path);
+    if (link || folder.link) note(listing, real, path);
     listing.stamps.set(path, stampFrom(stat, link ? real : ''));
   } catch (error) {
     if (!isResourceFile(entry.name)) {
@@ -95,14 +126,15 @@ function look(folder: Folder, entry: Dirent, listing: Listing): Folder | undefin
 }
 
 /** A folder to read, unless it is one of its own parents. */
-function below(folder: Folder, path: string, real: string, linked: boolean): Folder | undefined {
+function below(folder: Folder, path: string, real: string, link: Link | undefined): Folder | undefined {
   const above = new Set([...folder.above, folder.real]);
-  return above.has(real) ? undefined : { path, real, linked, above };
+  return above.has(real) ? undefined : { path, real, link, above };
 }
 
 function note(listing: Listing, real: string, path: string): void {
-  const paths = listing.linked.get(real) ?? [];
-  listing.linked.set(real, [...paths, path]);
+  const paths = listing.linked.get(real);
+  if (paths) paths.push(path);
+  else listing.linked.set(real, [path]);
 }
 
 /** Returns the stamp of a path, which changes with the file, or what is in its place; `gone` if there is nothing. */
