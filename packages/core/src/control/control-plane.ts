@@ -18,7 +18,7 @@ import { directorySource } from '../source/directory.ts';
 import { sdsFiles } from '../source/sds-file.ts';
 import { createSdsServers } from '../source/sds-server.ts';
 import type { ClusterServices } from '../contract/cluster-services.ts';
-import type { Source, SourceChange } from '../source/source.ts';
+import type { Source, SourceChange, WrittenResource } from '../source/source.ts';
 import { createWatchedFiles, type ResourceFiles } from '../source/watched-files.ts';
 import { createConfigStatusMetrics } from './config-status.ts';
 import { previewChange, type ChangePreview } from './preview.ts';
@@ -129,6 +129,8 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const validated: ValidatedDocuments | undefined = accepted && new WeakMap();
   let store = createStore(checks, source.platform, validated);
   let history = createHistory();
+  /** True while the newest of its states is served, but not saved. */
+  let isUnsaved = false;
   /** Everything that the sources contained before the first state. */
   let listed: SourceChange = new Map();
   const named =
@@ -147,6 +149,8 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   let refreshMs: number | undefined;
   /** Changes in the order of their arrival. */
   const waiting: (() => Steps<Iterable<ResourceKey>>)[] = [];
+  /** The change of the source that waits. Newer ones are added to it, so that changes without end do not accumulate. */
+  let waitingChange: Map<string, readonly WrittenResource[]> | undefined;
   /** Applies changes, step by step. */
   let work: Steps<void> | undefined;
   /** Missing while no change is applied in slices. */
@@ -265,6 +269,20 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     if (work) slicing ??= workInSlices();
   }
 
+  /** Applies a change of the source, together with the one that waits, if any. */
+  function takeChange(change: SourceChange): void {
+    if (waitingChange) {
+      for (const [unit, written] of change) waitingChange.set(unit, written);
+      return;
+    }
+    const joined = new Map(change);
+    waitingChange = joined;
+    takeSteps(function* () {
+      waitingChange = undefined;
+      return yield* settleListed(joined);
+    });
+  }
+
   function nextStep(): void {
     isStepping = true;
     let done: boolean | undefined = true;
@@ -287,14 +305,15 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
 
   /** Applies the changes that wait. Does nothing if it is called by one of them. */
   function applyWaiting(): void {
-    while (work && !isStepping) nextStep();
+    while (work && !isStepping && !closing.signal.aborted) nextStep();
   }
 
-  /** Applies all changes that wait now, and publishes the state. */
+  /** Applies the changes that wait at its beginning, and publishes the state. */
   function* changeSteps(): Steps<void> {
     const began = performance.now();
     try {
-      while (waiting.length > 0) for (const key of yield* waiting.shift()!()) due.add(key);
+      // Not those that arrive meanwhile: changes without end would never be published.
+      for (let left = waiting.length; left > 0; left--) for (const key of yield* waiting.shift()!()) due.add(key);
       // A change of directories takes effect together with their content.
       if (followSettings() || isWarming) return;
       const now = state ? yield* stateAfter() : yield* firstState();
@@ -304,6 +323,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       report.changed(now, performance.now() - began, store.unwatched);
       configStatus.update(now);
       if (accepted) history.add(store.state.stored, now.issues);
+      isUnsaved = true;
     } catch (error) {
       report.failed(error);
       if (state) return;
@@ -320,7 +340,12 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       yield;
     }
     // After the data plane of this process has applied the state, which can take seconds at the start.
-    if (accepted && history.states.length > 0) accepted.write(history.states);
+    save();
+  }
+
+  function save(): void {
+    if (isUnsaved && history.states.length > 0) accepted?.write(history.states);
+    isUnsaved = false;
   }
 
   /** Returns the state after the changes that are due; `undefined` if there are none. */
@@ -452,7 +477,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       // Handled below.
       listing?.catch(() => {});
       const began = performance.now();
-      await source.start((change) => takeSteps(() => settleListed(change)));
+      await source.start(takeChange);
       await settled();
       if (listing && !closing.signal.aborted) await warm(listing, began);
       await slicing;
@@ -481,6 +506,8 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       for (const watch of [...watches, dates]) watch.close();
       await Promise.all([source.close(), services?.close(), named?.close()]);
       await slicing;
+      // Closed between the parts of its publication.
+      save();
       await accepted?.close();
     },
   };
