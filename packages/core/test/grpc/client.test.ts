@@ -99,6 +99,33 @@ describe('a gRPC client', () => {
     expect(proxy.connections).to.equal(2);
   });
 
+  it('keeps the next connection for a second, because an overloaded server is silent, too', async () => {
+    const { now } = performance;
+    let time = 0;
+    performance.now = () => time;
+    /** Makes a call, which the server answers, and then one to which it is silent. */
+    const becomeSilentAt = async (at: number): Promise<Client> => {
+      time = at - 1;
+      expect(await say('a', LONG_MS)).to.equal(status.OK);
+      proxy.silence();
+      const { client } = clients.client();
+      time = at;
+      expect(await say('b', LONG_MS, expireCall)).to.equal(status.DEADLINE_EXCEEDED);
+      return client;
+    };
+    try {
+      const first = await becomeSilentAt(5_000);
+      expect(clients.client().client).to.not.equal(first);
+      const next = await becomeSilentAt(5_999);
+      expect(clients.client().client).to.equal(next);
+      time = 6_000;
+      expect(await say('c', LONG_MS, expireCall)).to.equal(status.DEADLINE_EXCEEDED);
+      expect(clients.client().client).to.not.equal(next);
+    } finally {
+      performance.now = now;
+    }
+  });
+
   it('sends pings at intervals that servers accept, unless they are configured', () => {
     expect(channelOptions({ maxBytes: 1 })).to.include({
       'grpc.keepalive_time_ms': 330_000,
