@@ -30,6 +30,8 @@ describe('parsing of JSON that is passed on', () => {
     '0.30000000000000004',
     '1.000000000000000000',
     '0.0000001',
+    '0.00000000000000001',
+    '0.1e1',
   ];
   for (const text of plain) {
     it(`reads ${text} as a number`, () => expect(parseJson(text)).to.equal(JSON.parse(text)));

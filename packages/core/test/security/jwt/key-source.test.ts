@@ -88,6 +88,16 @@ describe('remote keys', () => {
     expect(calls).to.equal(2);
   });
 
+  it('are fetched again when the clock was set back', async () => {
+    const keys = source();
+    await keys.get();
+    now -= 3_600_000;
+    expect(keys.fresh()).to.equal(undefined);
+    await keys.get();
+    expect(calls).to.equal(2);
+    expect(keys.fresh()).to.not.equal(undefined);
+  });
+
   for (const bad of [new Error('down'), '<html>', '{}', '{"keys":[]}', 'null', '{"keys":[{"kty":"RSA"}]}']) {
     it(`stay the same when the response is ${bad instanceof Error ? 'an error' : bad}`, async () => {
       const keys = source();
