@@ -15,10 +15,17 @@ class FakeStream extends EventEmitter {
     this.sent.push(message);
     return true;
   }
-  cancel(): void {}
+  isCancelled = false;
+  cancel(): void {
+    this.isCancelled = true;
+  }
   /** Sends a secret that is accepted. */
   accept(): void {
     this.emit('data', { version_info: 'v1', nonce: 'n1' });
+  }
+  /** Sends a response without the secret, which is rejected. */
+  reject(): void {
+    this.emit('data', { version_info: 'bad', nonce: 'n2' });
   }
   end(): void {
     this.emit('status', { code: 14, details: 'gone' });
@@ -39,7 +46,8 @@ describe('a subscription of a secret', () => {
     streams = [];
     const loaded = {
       requestFor: (name: string, request: object) => ({ name, ...request }),
-      secretsOfResponse: () => [{ name: 'roots', validation_context: { trusted_ca: { inline_string: ROOTS } } }],
+      secretsOfResponse: ({ version_info: version }: { version_info: string }) =>
+        version === 'bad' ? [] : [{ name: 'roots', validation_context: { trusted_ca: { inline_string: ROOTS } } }],
     };
     subscription = new SecretSubscription({
       wanted: wantedSecrets({ validationContextName: 'roots' })[0]!,
@@ -82,5 +90,29 @@ describe('a subscription of a secret', () => {
     expect(subscription.problem).to.equal(undefined);
     await expectDelay(500);
     await expectDelay(1_000);
+  });
+
+  it('rejects at once the first bad response after an accepted one, later the ones that follow', async () => {
+    subscribe();
+    await settled();
+    const [stream] = streams;
+    const rejections = (): number => stream!.sent.filter((each) => 'error_detail' in (each as object)).length;
+    stream!.reject();
+    expect(rejections()).to.equal(1);
+    stream!.reject();
+    expect(rejections()).to.equal(1);
+    mock.timers.tick(1_000);
+    expect(rejections()).to.equal(2);
+    stream!.accept();
+    stream!.reject();
+    expect(rejections()).to.equal(3);
+  });
+
+  it('cancels a stream that opens after it was closed', async () => {
+    subscribe();
+    subscription.close();
+    await settled();
+    expect(streams[0]!.isCancelled).to.equal(true);
+    expect(streams[0]!.sent).to.deep.equal([]);
   });
 });
