@@ -156,6 +156,30 @@ describe('the lock of a file', () => {
     }
   });
 
+  it('leaves no file if it cannot be written', async () => {
+    const { open } = promises;
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    promises.open = async (...args) => {
+      const file = await open(...args);
+      file.writeFile = () => Promise.reject(full);
+      return file;
+    };
+    syncBuiltinESMExports();
+    const lock = createFileLock(path);
+    try {
+      await lock.acquire().then(
+        () => expect.fail('acquired'),
+        (error) => expect(error).to.equal(full),
+      );
+    } finally {
+      promises.open = open;
+      syncBuiltinESMExports();
+    }
+    expect(readdirSync(dir)).to.deep.equal([]);
+    await lock.acquire();
+    await lock.release();
+  });
+
   it('is renewed until it is released', async () => {
     const time = fakeTime();
     try {
