@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { request, type ClientRequest, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import type { GatewayError } from '@edge-gateway/core';
+import { createMetrics, type GatewayError } from '@edge-gateway/core';
 import type { UpgradeOutcome } from '../../src/forward/forward.ts';
 import { forwardUpgrade } from '../../src/forward/upgrade/forward-upgrade.ts';
 import { createUpstreamCaller } from '../../src/upstream/call.ts';
 import type { Cluster } from '../../src/upstream/cluster.ts';
+import { ConnectionLimit, type LimitedPool } from '../../src/upstream/connection-limit.ts';
 import {
   closeAll,
   gateway,
@@ -288,5 +289,57 @@ describe('the limit of connections of a cluster', () => {
       await until(() => isOpen() === 0);
       (await open!(ECHO)).socket.destroy();
     });
+  });
+});
+
+describe('a limit of connections', () => {
+  /** A pool with `idle` connections that counts how often it is served. */
+  function poolOf(limit: ConnectionLimit, idle = 0) {
+    const pool = {
+      idle,
+      served: 0,
+      serveWaiting: () => void pool.served++,
+      closeIdle() {
+        if (pool.idle === 0) return false;
+        pool.idle--;
+        limit.free();
+        return true;
+      },
+    } satisfies LimitedPool & { idle: number; served: number };
+    limit.add(pool);
+    return pool;
+  }
+  const limitOf = (max: number): ConnectionLimit =>
+    new ConnectionLimit(max, createMetrics().counter({ path: 'overflow', metric: 'overflow' }));
+
+  it('serves a pool once for each time that it waits', () => {
+    const limit = limitOf(2);
+    const [one, other] = [poolOf(limit), poolOf(limit)];
+    limit.wait(one);
+    limit.wait(other);
+    limit.wake();
+    limit.wake();
+    expect([one.served, other.served]).to.deep.equal([1, 1]);
+    limit.wait(one);
+    limit.wake();
+    expect([one.served, other.served]).to.deep.equal([2, 1]);
+  });
+
+  it('closes one idle connection for a further one', () => {
+    const limit = limitOf(3);
+    for (let i = 0; i < 3; i++) limit.reserve(false);
+    const pools = [poolOf(limit), poolOf(limit, 2), poolOf(limit, 1)];
+    expect(limit.reserve(false)).to.equal(true);
+    expect(pools.map(({ idle }) => idle)).to.deep.equal([0, 1, 1]);
+    expect(limit.open).to.equal(3);
+  });
+
+  it('closes no connection of a pool that is removed', () => {
+    const limit = limitOf(1);
+    limit.reserve(true);
+    const pool = poolOf(limit, 1);
+    limit.remove(pool);
+    expect(limit.reserve(false)).to.equal(false);
+    expect(pool.idle).to.equal(1);
   });
 });
