@@ -112,6 +112,29 @@ forEachHttp2Client(() =>
       expect(first!.destroyed).to.equal(false);
     });
 
+    it('gets the requests that wait for its only connection when it confirms the PING', async () => {
+      const slow = await server((index) => index === 0);
+      const spec = { circuitBreakers: { maxConnections: 1 }, connectionKeepalive: { timeout: '60s' } };
+      const gw = await gatewayTo(slow, spec, { timeoutMs: 0 });
+      // It keeps the connection open.
+      const other = get(`${gw.url}/other`).catch(() => undefined);
+      await until(() => slow.silent.size === 1);
+      const call = createUpstreamCaller(gw.upstreams);
+      const ref = { name: 'echo', namespace: 'gw-system' };
+      const failed = await call(ref, { method: 'GET', path: '/', timeoutMs: 50, maxBodyBytes: 10 }).catch(
+        (error: Error) => error,
+      );
+      expect(failed).to.include({ code: 'ERR_ROUTING_UPSTREAM_TIMEOUT' });
+      const waiting = get(gw.url);
+      await until(() => gw.stat('upstream_rq_pending_active') === 1 && pingsOf(slow) === 1);
+      slow.silent.clear();
+      answerPings(slow);
+      expect((await waiting).status).to.equal(200);
+      expect(slow.upstream.connections).to.equal(1);
+      for (const socket of slow.upstream.sockets) socket.destroy();
+      await other;
+    });
+
     it('is noticed when a client gives up after a second', async () => {
       const silent = await server((index) => index === 0);
       const gw = await gatewayTo(silent, {}, { timeoutMs: 0 });
