@@ -90,7 +90,7 @@ export function printedProblems({ issues, namespaces }: Configuration, exclude: 
   );
 }
 
-/** The checks to run, each with the problems that belong to it: one line for each cause. */
+/** The checks to run, each with the problems that belong to it: one line for each cause. A cause that affects several checks is in each of them. */
 export function checksOf(
   printed: readonly Problem[],
   { hasApis }: Configuration,
@@ -99,10 +99,13 @@ export function checksOf(
   const found = new Map<Check, Finding[]>(
     CHECKS.filter(({ excludedBy }) => !exclude.includes(excludedBy)).map((check) => [check, []]),
   );
-  for (const group of groupByCause(printed)) {
-    const isWarning = group.every(({ severity }) => severity === 'warning');
-    const line = `${groupLine(group)}${isWarning ? '  [warning]' : ''}`;
-    found.get(checkOf(group[0]))!.push({ line, isWarning });
+  const problemsOf = Map.groupBy(printed, checkOf);
+  for (const [check, problems] of problemsOf) {
+    for (const group of groupByCause(problems)) {
+      const isWarning = group.every(({ severity }) => severity === 'warning');
+      const line = `${groupLine(group)}${isWarning ? '  [warning]' : ''}`;
+      found.get(check)!.push({ line, isWarning });
+    }
   }
   if (!hasApis && found.get(GRAPHQL_APIS)?.length === 0) found.delete(GRAPHQL_APIS);
   if (found.get(DOCUMENTS)?.length === 0) found.delete(DOCUMENTS);

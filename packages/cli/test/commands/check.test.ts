@@ -136,6 +136,20 @@ describe('check', () => {
     expect(twice.stderr).to.contain('lost not found  (and in 1 more place)');
   });
 
+  it('lists one cause in each check that it affects, so that none of them is OK', async () => {
+    const lost = { cause: 'Secret/gw-system/lost not found', message: 'lost not found' };
+    const kinds = ['VirtualService', 'AuthConfig', 'VirtualService'];
+    const { stdout, stderr } = await check(kinds.map((kind, index) => problem(kind, `r${index}`, lost)));
+    expect(stdout)
+      .to.contain('Checking AuthConfigs... 1 Errors!\n')
+      .and.contain('Checking VirtualServices... 1 Errors!\n');
+    expect(stdout).to.match(/\n3 problems in the configuration, with 1 cause\n$/);
+    expect(stderr).to.contain('AuthConfig gw-system/r1  spec.x  lost not found\n');
+    expect(stderr).to.contain(
+      'VirtualService gw-system/r0  spec.x  lost not found  (also VirtualService gw-system/r2)\n',
+    );
+  });
+
   it('escapes control characters of problems', async () => {
     const { stderr } = await check([problem('Upstream', 'a', { message: '\u001b[2Jgone\nnext' })]);
     expect(stderr).to.contain('gone next').and.not.contain('\u001b');
