@@ -2,6 +2,9 @@ import type { TextPlace } from '../parse/text-place.ts';
 import type { ProblemCode } from './problem-codes.ts';
 import type { Kind, Origin } from './resource.ts';
 
+/** Maximum number of reported errors, and of warnings, of one document. */
+export const MAX_PROBLEMS = 1000;
+
 /** A path inside a resource: keys and list indices, from the document's root. */
 export type FieldPath = readonly (string | number)[];
 

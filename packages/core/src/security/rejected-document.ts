@@ -1,4 +1,4 @@
-import type { FieldPath, Problem } from '../resource/problem.ts';
+import { MAX_PROBLEMS, type FieldPath, type Problem } from '../resource/problem.ts';
 import type { SchemaCode } from '../resource/problem-codes.ts';
 import { redact, redactAll } from './redact.ts';
 
@@ -9,12 +9,15 @@ const SHOWN_OF_SECRET: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'typ
 
 /**
  * Returns a rejected document without secret values: those that `redact` removes, and values that the schema does not
- * describe, because a secret may be written under a wrong name. Returns `undefined` if it is not an object.
+ * describe, because a secret may be written under a wrong name. With more problems than are reported, all values are removed. Returns
+ * `undefined` if it is not an object.
  */
 export function redactRejected(document: unknown, issues: readonly Problem[]): object | undefined {
   if (typeof document !== 'object' || document === null) return undefined;
-  const shown = 'kind' in document && document.kind === 'Secret' ? redactSecret(document) : redact(document);
-  return issues.filter(({ code }) => UNPLACED.has(code)).reduce((rest, { path }) => redactAt(rest, path), shown);
+  const isSecret = 'kind' in document && document.kind === 'Secret';
+  if (isSecret || issues.length >= MAX_PROBLEMS) return redactSecret(document);
+  const paths = issues.filter(({ code }) => UNPLACED.has(code)).map(({ path }) => path);
+  return paths.length === 0 ? redact(document) : redactPlaces(redact(document), placesOf(paths));
 }
 
 function redactSecret(document: object): object {
@@ -27,11 +30,23 @@ function redactSecret(document: object): object {
   return Object.fromEntries(shown);
 }
 
-/** Redacts the value at a path, if there is one. */
-function redactAt<T>(value: T, [step, ...rest]: FieldPath): T {
-  if (step === undefined) return redactAll(value) as T;
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return value;
-  const inner = redactAt((value as Record<string | number, unknown>)[step], rest);
-  if (Array.isArray(value)) return value.with(Number(step), inner) as T;
-  return { ...value, [step]: inner };
+/** The steps to values to redact; without steps, the value itself. */
+type Places = ReadonlyMap<string | number, Places>;
+
+function placesOf(paths: readonly FieldPath[], depth = 0): Places {
+  // A path that ends here includes what is below.
+  if (paths.some(({ length }) => length === depth)) return new Map();
+  const steps = Map.groupBy(paths, (path) => path[depth]!);
+  return new Map(Array.from(steps, ([step, below]) => [step, placesOf(below, depth + 1)]));
+}
+
+/** Redacts the values at the places that exist. */
+function redactPlaces<T>(value: T, places: Places): T {
+  if (places.size === 0) return redactAll(value) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  const shown = (Array.isArray(value) ? [...value] : { ...value }) as Record<string | number, unknown>;
+  for (const [step, below] of places) {
+    if (Object.hasOwn(shown, step)) shown[step] = redactPlaces(shown[step], below);
+  }
+  return shown as T;
 }

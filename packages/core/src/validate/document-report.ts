@@ -1,4 +1,4 @@
-import { boundedProblem, type FieldPath, type FieldProblem, type Problem } from '../resource/problem.ts';
+import { boundedProblem, MAX_PROBLEMS, type FieldPath, type FieldProblem, type Problem } from '../resource/problem.ts';
 import type { SchemaCode } from '../resource/problem-codes.ts';
 import type { WrittenResource } from '../source/source.ts';
 
@@ -9,9 +9,6 @@ export interface WrittenProblem extends Pick<FieldProblem, 'path' | 'message' | 
   /** Uses the position of the value instead of the key. */
   readonly on?: 'value';
 }
-
-/** Maximum number of reported errors, and of warnings, per document. */
-const MAX_ISSUES = 1000;
 
 /** Errors that do not affect the types of values. */
 const SHAPE_KEEPING: ReadonlySet<string> = new Set([
@@ -63,7 +60,7 @@ export class DocumentReport {
 
   /** True if no more errors are accepted. */
   get full(): boolean {
-    return this.#counts.error >= MAX_ISSUES;
+    return this.#counts.error >= MAX_PROBLEMS;
   }
 
   /** Adds issues that already have a position. */
@@ -74,7 +71,7 @@ export class DocumentReport {
 
   add({ code, path, message, hint, on, severity = 'error' }: WrittenProblem): void {
     if (severity === 'error') this.failed = true;
-    if (this.#counts[severity]++ >= MAX_ISSUES) return;
+    if (this.#counts[severity]++ >= MAX_PROBLEMS) return;
     const origin = this.#written.locate(path, on);
     this.#issues.push({ code, severity, origin, ...this.subject, path, message, ...(hint !== undefined && { hint }) });
   }

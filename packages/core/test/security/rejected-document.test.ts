@@ -27,6 +27,25 @@ describe('redactRejected', () => {
     });
   });
 
+  it('hides whole values that are no objects, and values below unknown fields', () => {
+    const list = { kind: 'Upstream', spec: { a: ['MARKER', { b: 'MARKER' }], c: 1 } };
+    const issues = [issue('UNKNOWN_KEY', 'spec', 'a', 1, 'b'), issue('WRONG_TYPE', 'spec', 'a')];
+    expect(redactRejected(list, issues)).to.deep.equal({
+      kind: 'Upstream',
+      spec: { a: ['<redacted>', { b: '<redacted>' }], c: 1 },
+    });
+    expect(redactRejected({ any: 'MARKER' }, [issue('WRONG_TYPE')])).to.deep.equal({ any: '<redacted>' });
+  });
+
+  it('hides all values if not all problems are known', () => {
+    const keys = Array.from({ length: 60_000 }, (_, i) => `k${i}`);
+    const spec = Object.fromEntries(keys.map((key) => [key, 'MARKER']));
+    const issues = keys.slice(0, 1000).map((key) => issue('UNKNOWN_KEY', 'spec', key));
+    const shown = redactRejected({ kind: 'Upstream', metadata: { name: 'a' }, spec }, issues);
+    expect(shown).to.deep.include({ kind: 'Upstream', metadata: { name: 'a' } });
+    expect(JSON.stringify(shown)).not.to.contain('MARKER');
+  });
+
   it('shows only type, name and keys of a Secret', () => {
     const document = {
       apiVersion: 'v1',
