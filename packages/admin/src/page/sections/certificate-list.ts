@@ -109,10 +109,13 @@ function subjectOf(certificate: X509Certificate): string {
   return certificate.subject ? certificate.subject.replaceAll('\n', ', ') : holderOf(certificate);
 }
 
-/** The end of a certificate, and the days until then. */
+/** The end of a certificate, and the complete days until or since then. */
 function expiryOf({ validFromDate, validToDate }: X509Certificate, now: number): Content {
-  const days = Math.floor((validToDate.getTime() - now) / DAY_MS);
-  const left = days < 0 ? `${-days} ${-days === 1 ? 'day' : 'days'} ago` : `in ${days} ${days === 1 ? 'day' : 'days'}`;
+  const ms = validToDate.getTime() - now;
+  const count = Math.floor(Math.abs(ms) / DAY_MS);
+  const days = `${count} ${count === 1 ? 'day' : 'days'}`;
+  const ago = count === 0 ? 'less than 1 day ago' : `${days} ago`;
+  const left = ms > 0 ? `in ${days}` : ago;
   const from = validFromDate.getTime() > now && html` <small>valid from ${dateOf(validFromDate)}</small>`;
   return [dateOf(validToDate), html` <small>${left}</small>`, from];
 }

@@ -48,6 +48,17 @@ describe('certificates page', () => {
     });
   }
 
+  for (const [sinceEnd, text] of [
+    [DAY_MS - 1, 'less than 1 day ago'],
+    [DAY_MS, '1 day ago'],
+    [2 * DAY_MS - 1, '1 day ago'],
+    [2 * DAY_MS, '2 days ago'],
+  ] as const) {
+    it(`shows an end ${sinceEnd} ms ago as "${text}"`, async () => {
+      expect(await pageAt(END + sinceEnd)).to.contain(`<small>${text}</small>`);
+    });
+  }
+
   it('filters by state and by name', async () => {
     expect(await pageAt(NOW, `${PATH}?state=expired`)).to.contain('No certificate matches.');
     expect(await pageAt(NOW, `${PATH}?q=other.example`)).to.contain('No certificate matches.');
