@@ -1,6 +1,9 @@
 import { connect } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { timeoutSignal } from '@edge-gateway/core';
 import { dig, items, text, type StatusObject } from '../resources/objects.ts';
+
+type Protocol = 'http' | 'grpc' | 'ldap';
 
 /** A server that an AuthConfig names by its address, so that no upstream shows its state. */
 export interface AuthServer {
@@ -10,7 +13,9 @@ export interface AuthServer {
   readonly address: string;
   /** The AuthConfigs that name it, as `namespace/name`. */
   readonly users: readonly string[];
-  /** A document that it must return; missing if only a connection can be tried. */
+  /** How it is called. Default `http`. */
+  readonly protocol?: Protocol;
+  /** A document that it must return; if it is missing, any response is enough. */
   readonly document?: string;
 }
 
@@ -20,6 +25,8 @@ const TIMEOUT_MS = 5000;
 interface Field {
   readonly role: string;
   readonly path: readonly string[];
+  /** Default `http`. */
+  readonly protocol?: Protocol;
   /** Returns the URL of a document of the server. */
   readonly documentOf?: (address: string) => string;
 }
@@ -37,9 +44,9 @@ const FIELDS: readonly Field[] = [
   { role: 'key set', path: [...TOKENS, 'jwt', 'remoteJwks', 'url'], documentOf: (url) => url },
   { role: 'user info endpoint', path: [...TOKENS, 'userinfoUrl'] },
   { role: 'auth server', path: ['passThroughAuth', 'http', 'url'] },
-  { role: 'auth server', path: ['passThroughAuth', 'grpc', 'address'] },
+  { role: 'auth server', path: ['passThroughAuth', 'grpc', 'address'], protocol: 'grpc' },
   { role: 'OPA server', path: ['opaServerAuth', 'serverAddr'] },
-  { role: 'LDAP server', path: ['ldap', 'address'] },
+  { role: 'LDAP server', path: ['ldap', 'address'], protocol: 'ldap' },
 ];
 
 /** Returns the servers that AuthConfigs name by their addresses, each once. */
@@ -49,12 +56,13 @@ export function authServersOf(objects: readonly StatusObject[]): AuthServer[] {
     if (kind !== 'AuthConfig') continue;
     const user = `${metadata.namespace}/${metadata.name}`;
     for (const step of items(spec, 'configs'))
-      for (const { role, path, documentOf } of FIELDS) {
+      for (const { role, path, protocol, documentOf } of FIELDS) {
         const address = text(dig(step, ...path));
         if (address === '') continue;
         const { users = [] } = found.get(`${role} ${address}`) ?? {};
         const server = { role, address, users: [...new Set([...users, user])] };
-        found.set(`${role} ${address}`, { ...server, ...(documentOf && { document: documentOf(address) }) });
+        const options = { ...(protocol && { protocol }), ...(documentOf && { document: documentOf(address) }) };
+        found.set(`${role} ${address}`, { ...server, ...options });
       }
   }
   return [...found.values()];
@@ -62,9 +70,9 @@ export function authServersOf(objects: readonly StatusObject[]): AuthServer[] {
 
 /** Tries all servers from this machine; returns a line for each that does not respond, with the reason and the time. */
 export async function authServerProblems(servers: readonly AuthServer[], timeoutMs = TIMEOUT_MS): Promise<string[]> {
-  const lines = servers.map(async ({ role, address, users, document }) => {
+  const lines = servers.map(async ({ role, address, users, protocol = 'http', document }) => {
     const reason = await (document === undefined
-      ? connectionProblem(address, timeoutMs)
+      ? connectionProblem(address, protocol, timeoutMs)
       : documentProblem(document, timeoutMs));
     const at = new Date().toISOString();
     return reason === undefined
@@ -85,13 +93,34 @@ async function documentProblem(url: string, timeoutMs: number): Promise<string |
   }
 }
 
-async function connectionProblem(address: string, timeoutMs: number): Promise<string | undefined> {
+/** What a client of each protocol may send first, without credentials or effects. */
+const OPENINGS: Readonly<Record<Protocol, (host: string) => string>> = {
+  http: (host) => `HEAD / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+  // The preface of HTTP/2, and empty SETTINGS.
+  grpc: () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0',
+  // An anonymous bind.
+  ldap: () => '0\x0c\x02\x01\x01`\x07\x02\x01\x03\x04\0\x80\0',
+};
+
+/** Waits for a response of any kind: the system accepts connections also for a process that hangs. */
+async function connectionProblem(address: string, protocol: Protocol, timeoutMs: number): Promise<string | undefined> {
   const place = placeOf(address);
   if (!place) return undefined;
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const socket = connect({ ...place, signal: timeoutSignal(timeoutMs) });
-  socket.once('connect', () => resolve(undefined));
-  socket.once('error', (error) => resolve(error.name === 'AbortError' ? timeoutText(timeoutMs) : reasonOf(error)));
+  let isConnected = false;
+  socket.once('connect', () => (isConnected = true));
+  // A server that closes the connection responds, too, e.g. one that expects TLS.
+  socket.once('close', () => resolve(undefined));
+  socket.once('error', (error) => {
+    if (error.name === 'AbortError') resolve(timeoutText(timeoutMs));
+    else resolve(isConnected ? undefined : reasonOf(error));
+  });
+  const stream = place.isTls ? connectTls({ socket, rejectUnauthorized: false }) : socket;
+  // After an error of TLS, its socket closes.
+  if (stream !== socket) stream.once('error', () => socket.destroy());
+  stream.once('data', () => resolve(undefined));
+  stream.write(OPENINGS[protocol](place.host), 'latin1');
   try {
     return await promise;
   } finally {
@@ -101,11 +130,18 @@ async function connectionProblem(address: string, timeoutMs: number): Promise<st
 
 const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 'ldap:': 389, 'ldaps:': 636 };
 
-/** Returns host and port of `host:port` or of a URL; `undefined` for other addresses, such as those of gRPC resolvers. */
-function placeOf(address: string): { readonly host: string; readonly port: number } | undefined {
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly isTls: boolean;
+}
+
+/** Returns where `host:port` or a URL is; `undefined` for other addresses, such as those of gRPC resolvers. */
+function placeOf(address: string): Place | undefined {
   const url = URL.parse(address.includes('://') ? address : `tcp://${address}`);
   const port = Number(url?.port) || PORTS[url?.protocol ?? ''];
-  return url?.hostname && port ? { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port } : undefined;
+  if (!url?.hostname || !port) return undefined;
+  return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port, isTls: /^(https|ldaps):$/.test(url.protocol) };
 }
 
 const timeoutText = (ms: number): string => `timeout after ${ms / 1000} s`;
