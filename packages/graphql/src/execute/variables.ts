@@ -2,6 +2,7 @@ import { ExactNumber } from '@edge-gateway/core';
 import {
   getNullableType,
   getVariableValues,
+  GraphQLError,
   GraphQLID,
   isInputObjectType,
   isInputType,
@@ -18,6 +19,8 @@ import type { ApiResult, OperationRequest } from './executable-api.ts';
 import { inputError } from '../errors/refusal.ts';
 
 const MAX_ERRORS = 5;
+/** GraphQL.js writes objects with unknown fields into its messages, which takes a second for the largest request. */
+const MAX_UNKNOWN_FIELDS = 100;
 
 /** Returns `undefined` for an operation without variables, and an `ERR_GRAPHQL_VARIABLES` result for invalid ones. */
 export function coerceVariables(
@@ -27,8 +30,16 @@ export function coerceVariables(
   const { variableDefinitions } = operation.definition;
   if (!variableDefinitions?.length) return undefined;
   const options = { maxErrors: MAX_ERRORS, hideSuggestions: true };
-  const exact = exactVariables(schema, variableDefinitions, variables);
-  const { errors, variableValues } = getVariableValues(schema, variableDefinitions, exact, options);
+  const coerced = () => {
+    try {
+      const exact = exactVariables(schema, variableDefinitions, variables);
+      return getVariableValues(schema, variableDefinitions, exact, options);
+    } catch (error) {
+      if (error instanceof GraphQLError) return { errors: [error] };
+      throw error;
+    }
+  };
+  const { errors, variableValues } = coerced();
   if (!errors) return variableValues;
   return { errors: errors.map((error) => inputError(error, 'ERR_GRAPHQL_VARIABLES')) };
 }
@@ -50,7 +61,7 @@ function exactVariables(
   return changed ?? variables;
 }
 
-/** Returns the same value if nothing in it changes. */
+/** Returns the same value if nothing in it changes. Throws a `GraphQLError` for objects with too many unknown fields. */
 function exactInput(type: GraphQLInputType, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const inner = getNullableType(type);
@@ -66,7 +77,11 @@ function exactInput(type: GraphQLInputType, value: unknown): unknown {
   }
   if (!isInputObjectType(inner) || !isRecord(value)) return value;
   let changed: Record<string, unknown> | undefined;
-  for (const field of Object.values(inner.getFields())) {
+  const fields = Object.values(inner.getFields());
+  if (Object.keys(value).length > fields.length + MAX_UNKNOWN_FIELDS) {
+    throw new GraphQLError(`A value of type "${inner.name}" has more than ${MAX_UNKNOWN_FIELDS} unknown fields.`);
+  }
+  for (const field of fields) {
     if (!Object.hasOwn(value, field.name)) continue;
     const exact = exactInput(field.type, value[field.name]);
     if (exact !== value[field.name]) (changed ??= { ...value })[field.name] = exact;

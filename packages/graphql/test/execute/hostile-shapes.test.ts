@@ -72,6 +72,26 @@ describe('documents that are more expensive than they look', () => {
     expect(body).to.deep.equal({ data: { node: { id: '1', next: { id: '2', next: null } } } });
   }
 
+  it('variables with thousands of unknown fields are rejected without a copy of them', async () => {
+    const api = graphqlApi({
+      schemaDefinition: 'input In { a: Int, inner: [In!] } type Query { n(in: In): Int @resolve(name: "n") }',
+      resolutions: { n: { mockResolver: { syncResponse: 1 } } },
+    });
+    const server = await serveHandler(api);
+    const wide = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`k${i}`, i]));
+    for (const variable of [wide, { inner: [{ a: 1 }, wide] }]) {
+      const { status, body } = await ask(server.url, 'query q($in: In) { n(in: $in) }', { in: variable });
+      expect({ status, body }).to.deep.include({ status: 400 });
+      expect(body.errors).to.deep.equal([
+        {
+          message: 'A value of type "In" has more than 100 unknown fields.',
+          extensions: { code: 'ERR_GRAPHQL_VARIABLES' },
+        },
+      ]);
+    }
+    await server.close();
+  });
+
   it('a recursive interface of many types is planned quickly', async () => {
     const query = `{ node ${'{ id next '.repeat(13)} { id } ${'}'.repeat(13)} }`;
     expect(await cpuTime(() => isAnswered(query))).to.be.below(2000);
