@@ -1,3 +1,4 @@
+import { GraphQLError } from 'graphql';
 import type { Context, Facts, ResourceRef, SnapshotUpstream } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import type { ExecutableApi } from './execute/executable-api.ts';
@@ -39,7 +40,9 @@ export function createApi(parts: ApiParts, context: Context): ExecutableApi {
     return apiOf(parts, context, 0);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw graphqlError('ERR_GRAPHQL_API', `${parts.ref.name}: ${reason}.`, error);
+    const [at] = error instanceof GraphQLError ? (error.locations ?? []) : [];
+    const place = at ? ` (line ${at.line}, column ${at.column})` : '';
+    throw graphqlError('ERR_GRAPHQL_API', `${parts.ref.name}: ${reason.replace(/\.$/, '')}${place}.`, error);
   }
 }
 

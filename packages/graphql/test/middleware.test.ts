@@ -98,3 +98,11 @@ describe('graphqlApi', () => {
     });
   }
 });
+
+describe('graphqlApi with a schema that does not parse', () => {
+  it('throws with the position, in one sentence', () => {
+    expect(() => graphqlApi({ schemaDefinition: 'type Query {\n  a: Int )\n}', resolutions: {} }))
+      .to.throw('The GraphQL API is invalid. graphql: Syntax Error: Expected Name, found ")" (line 2, column 10).')
+      .with.property('code', 'ERR_GRAPHQL_API');
+  });
+});

@@ -8,7 +8,7 @@ export function loginPage(uid: string, failed?: 'failed'): string {
   ).join('\n');
   return htmlPage(
     'Log in',
-    `${failed ? '<p class="error" role="alert">There is no such user with this password.</p>' : ''}
+    `${failed ? '<p class="error" role="alert">Wrong e-mail or password.</p>' : ''}
 <form method="post" action="/interaction/${escapeHtml(uid)}">
 <label>E-mail <input name="email" type="email" autocomplete="username" required autofocus></label>
 <label>Password <input name="password" type="password" autocomplete="current-password" required></label>

@@ -92,8 +92,14 @@ function keySourceOf(name: string, { jwks }: JwtProvider, context: Context): Key
 
 /** Throws `ERR_RBAC_KEYS` with the problem of the keys. */
 function writtenKeys(provider: string, text: string): KeySource {
+  if (text === '') {
+    throw rbacError(
+      'ERR_RBAC_KEYS',
+      `provider ${provider}: jwks: set remote.url, or local.key to a key set or PEM text`,
+    );
+  }
   const keys = parseKeys(text);
   if (typeof keys !== 'string') return localKeys(keys);
-  const problem = `invalid local keys: ${JWT_STATUS[keys].text}`;
+  const problem = `invalid keys in jwks.local.key (${JWT_STATUS[keys].text}): write a JSON Web Key Set or PEM text`;
   throw rbacError('ERR_RBAC_KEYS', `provider ${provider}: ${problem}`);
 }

@@ -88,7 +88,9 @@ describe('local keys', () => {
   ]) {
     it(`reject ${JSON.stringify(text)} at compile time`, () => {
       expect(() => verifierOf('main', { jwks: { local: { key: text } } }, testContext())).to.throw(
-        'provider main: invalid local keys: ',
+        text === ''
+          ? 'provider main: jwks: set remote.url, or local.key to a key set or PEM text'
+          : 'provider main: invalid keys in jwks.local.key (',
       );
     });
   }
