@@ -70,6 +70,8 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   /** Resolves when all listeners are open for the first time. */
   const ready = Promise.withResolvers<RunningRole['facts']>();
   let isServing = false;
+  /** The last logged reason why there is no state to serve. */
+  let missingReason: string | undefined;
   /** True when the listeners of the newest state are open, or have failed. */
   let hasListened = false;
   /** The listeners that are not open, as they were reported last. */
@@ -125,7 +127,8 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
     // A state is arriving; it is discarded if the connection is lost before it is complete.
     if (client.connectedTo !== undefined) return waitForState();
     if (!saved) {
-      main.warn({ reason }, 'no state to serve, waiting for a control plane');
+      if (reason !== missingReason) main.warn({ reason }, 'no state to serve, waiting for a control plane');
+      missingReason = reason;
       return listening.resolve();
     }
     waitForSecrets(path!);

@@ -49,4 +49,13 @@ describe('a proxy whose control planes cannot be reached', () => {
   it('does not wait after all have failed', async () => {
     expect(await reasonWith([await closed(), await closed()])).to.contain('ECONNREFUSED');
   });
+
+  it('logs once for each reason that it has no state', async () => {
+    const server = await closed();
+    await reasonWith([server]);
+    const reconnected = lines.length;
+    // Attempts follow after 0.5 s, and then 1 s.
+    await new Promise((resolve) => setTimeout(resolve, 1800));
+    expect(lines.slice(reconnected).filter(({ msg }) => msg === NO_STATE)).to.deep.equal([]);
+  });
 });
