@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -76,5 +76,26 @@ describe('withLock', () => {
   it('rejects a directory that is missing', async () => {
     const error = await withLock(io(), 'none', async () => {}).catch((caught: Error) => caught);
     expect(error).to.include({ code: 'ERR_CLI_FILE', message: 'none: no such file or directory' });
+  });
+
+  it('is not stopped by a takeover that was killed', async () => {
+    const { pid } = spawnSync('true');
+    writeFileSync(file(), JSON.stringify({ pid, host: hostname(), id: 'x' }));
+    writeFileSync(`${file()}.takeover`, '');
+    utimesSync(`${file()}.takeover`, 1, 1);
+    expect(await withLock(io(), '.', async () => 'done')).to.equal('done');
+    expect(existsSync(`${file()}.takeover`)).to.equal(false);
+  });
+
+  it('names the process that keeps the lock for too long', async () => {
+    writeFileSync(file(), JSON.stringify({ pid: 7, host: 'elsewhere.example', id: 'x' }));
+    const { now } = performance;
+    let time = 0;
+    performance.now = () => (time += 20_000);
+    const error = await withLock(io(), '.', async () => {})
+      .catch((caught: Error) => caught)
+      .finally(() => (performance.now = now));
+    expect(error).to.include({ code: 'ERR_CLI_LOCKED' });
+    expect((error as Error).message).to.include('another gatewayctl (process 7 on elsewhere.example);');
   });
 });

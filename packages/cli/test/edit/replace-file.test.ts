@@ -2,6 +2,7 @@ import {
   chmodSync,
   chownSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
@@ -63,5 +64,23 @@ describe('replaceFile', () => {
       .to.throw('none/a: no such file or directory')
       .with.property('code', 'ERR_CLI_FILE');
     expect(readdirSync(dir)).to.deep.equal([]);
+  });
+
+  it('keeps the mode of a file also with a narrow umask', () => {
+    writeFileSync(at('a'), 'old');
+    chmodSync(at('a'), 0o664);
+    const umask = process.umask(0o077);
+    try {
+      replaceFile(at('a'), 'new', { shown: 'a' });
+    } finally {
+      process.umask(umask);
+    }
+    expect(modeOf('a')).to.equal(0o664);
+  });
+
+  it('leaves no file if the other one cannot be replaced', () => {
+    mkdirSync(at('folder'));
+    expect(() => replaceFile(at('folder'), 'new', { shown: 'folder' })).to.throw(/^folder: /);
+    expect(readdirSync(dir)).to.deep.equal(['folder']);
   });
 });

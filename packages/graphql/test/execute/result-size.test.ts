@@ -1,5 +1,6 @@
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import { expect } from 'chai';
+import { ExecutionStopped, ResultSize } from '../../src/execute/result-size.ts';
 import { graphqlApi, type GraphQLApiOptions } from '../../src/index.ts';
 import { ask, serveHandler, serveJson, type TestServer } from '../servers.ts';
 import { events } from '../serve/parts.ts';
@@ -185,5 +186,20 @@ describe('the size of a result', () => {
       const { body } = await ask(url, LARGE);
       expect([body.data, body.errors[0].extensions.code]).to.deep.equal([null, 'ERR_GRAPHQL_TIMEOUT']);
     });
+  });
+});
+
+describe('the count of a result', () => {
+  it('may reach its limits, and not exceed them', () => {
+    const counted = (): ResultSize => {
+      const size = new ResultSize({ maxResultFields: 3, maxResultBytes: 10 });
+      size.add(2, 10);
+      size.check(1);
+      return size;
+    };
+    expect(() => counted().check(2)).to.throw(ExecutionStopped, '3 fields');
+    expect(() => counted().add(2, 0)).to.throw(ExecutionStopped, '3 fields');
+    expect(() => counted().add(0, 1)).to.throw(ExecutionStopped);
+    counted().add(1, 0);
   });
 });

@@ -3,6 +3,7 @@ import { silentLoggers } from '@edge-gateway/core';
 import { createLeaderElection, type ClusterClient, type LeaderElection } from '@edge-gateway/kubernetes';
 import { expect } from 'chai';
 import { until } from '../../../../test/parts/until.ts';
+import { ApiError } from '../../src/client/api-error.ts';
 
 interface Spec {
   readonly holderIdentity: string;
@@ -81,5 +82,22 @@ describe('an elected leader', () => {
     expect(election.isLeader()).to.equal(true);
     ahead += 3_000;
     expect(election.isLeader()).to.equal(false);
+  });
+
+  it('leads no longer when another process wrote the lease meanwhile', async () => {
+    election.start();
+    await until(() => election.isLeader());
+    beforeWrite = () => {
+      throw new ApiError('PUT', { apiStatus: 409, status: { reason: 'Conflict' }, retryAfterMs: undefined });
+    };
+    await until(() => !election.isLeader());
+  });
+
+  it('leads no longer when it is closed, and leaves the lease to others', async () => {
+    election.start();
+    await until(() => election.isLeader());
+    await election.close();
+    expect(election.isLeader()).to.equal(false);
+    expect(spec!.holderIdentity).to.equal('');
   });
 });

@@ -1,5 +1,6 @@
 import { silentLoggers } from '@edge-gateway/core';
 import { expect } from 'chai';
+import { fakeTime } from '../../../../test/parts/fake-time.ts';
 import { createScheduledWork, type ScheduledWork } from '../../src/watch/scheduled-work.ts';
 
 const log = silentLoggers.get('config');
@@ -144,5 +145,29 @@ describe('scheduled work', () => {
     await succeeded.promise;
     await scheduled.close();
     expect(runs).to.equal(3);
+  });
+});
+
+describe('work that schedules itself once', () => {
+  it('runs once more', async () => {
+    const time = fakeTime();
+    try {
+      let runs = 0;
+      const scheduled: ScheduledWork = createScheduledWork({
+        collectMs: 50,
+        retryMs: FAR_MS,
+        log,
+        async work() {
+          await Promise.resolve();
+          if (++runs === 1) scheduled.schedule(100);
+        },
+      });
+      scheduled.schedule();
+      await time.pass(5_000);
+      expect(runs).to.equal(2);
+      await scheduled.close();
+    } finally {
+      time.restore();
+    }
   });
 });

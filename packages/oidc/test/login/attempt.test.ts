@@ -1,6 +1,6 @@
 import type { AuthRequest } from '@edge-gateway/core';
 import { expect } from 'chai';
-import { beginAttempt } from '../../src/login/attempt.ts';
+import { beginAttempt, resumeAttempt } from '../../src/login/attempt.ts';
 import type { LoginSettings } from '../../src/login/settings.ts';
 
 const settings = (id: string): LoginSettings =>
@@ -24,5 +24,14 @@ describe('beginning a login', () => {
     expect(written[0])
       .to.include(oldest!.split('=')[0])
       .and.to.match(/Max-Age=0|Expires=Thu, 01 Jan 1970/);
+  });
+
+  it('lasts ten minutes', () => {
+    const now = 1_800_000_000_000;
+    const request = { headers: () => [] as readonly string[] } as unknown as AuthRequest;
+    const { state } = beginAttempt(request, settings('mine'), { target: '/', consecutiveLogins: 0, now });
+    const isExpired = (after: number) =>
+      resumeAttempt(request, settings('mine'), { state, now: now + after })?.isExpired;
+    expect([isExpired(599_999), isExpired(600_000)]).to.deep.equal([false, true]);
   });
 });

@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import { countBatch, createMemoryStore, createRelayedStore, type ChargedBatch, type Limit } from '../../src/index.ts';
 
@@ -19,6 +20,41 @@ describe('counters in another process', () => {
     }
     throw new Error('it did not reject');
   };
+
+  it('accept as many charges again after those that failed', async () => {
+    const store = createRelayedStore({ send: () => false, maxWaiting: 1 });
+    for (let i = 0; i < 3; i++) {
+      const { message } = await failure(store.count([{ key: 'a', limit: limit(1), cost: 1 }], 1000));
+      expect(message).to.include('the counting process has ended');
+    }
+    store.close();
+  });
+
+  it('do not count the deadline of a response that arrived', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      const memory = createMemoryStore({ now: () => 1_000 });
+      let answers = true;
+      const store = createRelayedStore({
+        send(batch) {
+          if (answers) setImmediate(() => store.settle(countBatch(memory, batch)));
+          return true;
+        },
+        maxWaiting: 1,
+      });
+      const charges = [{ key: 'a', limit: limit(9), cost: 1 }];
+      await store.count(charges, 1000);
+      mock.timers.tick(1000);
+      answers = false;
+      const waiting = failure(store.count(charges, 1000));
+      const { message } = await failure(store.count(charges, 1000));
+      expect(message).to.include('too many checks are waiting');
+      store.close();
+      await waiting;
+    } finally {
+      mock.timers.reset();
+    }
+  });
 
   it('count the charges of one turn in one message, in order', async () => {
     const memory = createMemoryStore({ now: () => 1_000 });

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { expect } from 'chai';
 import { createContext } from '@edge-gateway/core';
+import { MAX_WAITING, Overflow } from '../../src/listen/overflow.ts';
 import { serve, type Serving } from './serving.ts';
 
 describe('connections above the limit', () => {
@@ -59,5 +60,21 @@ describe('connections above the limit', () => {
       const [chunk] = await Promise.race([once(next, 'data'), once(next, 'close')]);
       if (Buffer.isBuffer(chunk)) return expect(String(chunk)).to.contain('200 OK');
     }
+  });
+});
+
+describe('connections that wait to be closed', () => {
+  it('are limited, and make room when they close', async () => {
+    const overflow = new Overflow({ maxConnections: () => 1, overflowDelayMs: () => 600_000 });
+    const waiting = Array.from({ length: MAX_WAITING }, () => new Socket());
+    for (const socket of waiting) overflow.closeLater(socket);
+    const surplus = new Socket();
+    overflow.closeLater(surplus);
+    expect([waiting.some(({ destroyed }) => destroyed), surplus.destroyed]).to.deep.equal([false, true]);
+    await Promise.all(waiting.map((socket) => once(socket.destroy(), 'close')));
+    const next = new Socket();
+    overflow.closeLater(next);
+    expect(next.destroyed).to.equal(false);
+    await once(next.destroy(), 'close');
   });
 });

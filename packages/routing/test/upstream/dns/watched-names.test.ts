@@ -73,3 +73,23 @@ describe('a watched name', () => {
     expect(found.indexOf(undefined)).to.equal(found.length - 1);
   });
 });
+
+describe('the lookup of a name for a connection', () => {
+  it('is shared by connections that wait for it, and made again for later ones', async () => {
+    const answers = [['192.0.2.1'], ['192.0.2.2'], new Error('no answer'), ['192.0.2.3']];
+    let looks = 0;
+    const resolve = async (): Promise<Addresses> => {
+      const answer = answers[looks++]!;
+      if (answer instanceof Error) throw answer;
+      return { v4: answer, v6: [], ttlMs: undefined };
+    };
+    const names = createWatchedNames({ local: () => undefined, resolve });
+    const find = (): Promise<unknown> =>
+      new Promise((done) => names.lookup('a.test', {}, (error, address) => done(error?.message ?? address)));
+    expect(await Promise.all([find(), find()])).to.deep.equal(['192.0.2.1', '192.0.2.1']);
+    expect(await find()).to.equal('192.0.2.2');
+    expect(await Promise.all([find(), find()])).to.deep.equal(['no answer', 'no answer']);
+    expect(await find()).to.equal('192.0.2.3');
+    expect(looks).to.equal(4);
+  });
+});
