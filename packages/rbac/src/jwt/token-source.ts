@@ -42,9 +42,8 @@ export function findTokens(source: TokenSource, facts: RequestFacts, rawHeaders:
   const headers: string[] = [];
   for (const { header, prefix } of source.headers) {
     for (const value of valuesOf(header, facts, rawHeaders)) {
-      if (!hasPrefix(value, header, prefix)) continue;
-      const token = value.slice(prefix.length).trim();
-      if (token === '') continue;
+      const token = tokenIn(value, prefix);
+      if (token === undefined) continue;
       tokens.push(token);
       headers.push(header);
     }
@@ -56,10 +55,19 @@ export function findTokens(source: TokenSource, facts: RequestFacts, rawHeaders:
   return { tokens, headers };
 }
 
-/** Compares the scheme of `authorization` without regard to case (RFC 9110 §11.1): another spelling must not hide a token. */
-function hasPrefix(value: string, header: string, prefix: string): boolean {
-  const start = value.slice(0, prefix.length);
-  return start === prefix || (header === 'authorization' && start.toLowerCase() === prefix.toLowerCase());
+/** Characters of a scheme (RFC 9110 §5.6.2): with one of them after a prefix, the scheme is another one. */
+const SCHEME_CHARACTER = /[\w!#$%&'*+.^`|~-]/;
+
+/**
+ * Returns the token of a header value; `undefined` if there is none. Prefixes are compared without regard to case (RFC 9110 §11.1): another
+ * spelling must not hide a token. Neither must a separator other than spaces: with it, the token is malformed.
+ */
+function tokenIn(value: string, prefix: string): string | undefined {
+  const scheme = prefix.trimEnd();
+  if (value.slice(0, scheme.length).toLowerCase() !== scheme.toLowerCase()) return undefined;
+  const rest = value.slice(scheme.length).trimEnd();
+  if (scheme !== prefix && SCHEME_CHARACTER.test(rest.charAt(0))) return undefined;
+  return rest.replace(/^ +/, '') || undefined;
 }
 
 /** Records the removal of tokens: of the headers that they were found in, and of all query parameters of the source. */

@@ -42,8 +42,23 @@ describe('token sources', () => {
     }
   });
 
+  it('reads other prefixes without regard to case', () => {
+    const req = requestWith('/', ['x-one', 't h2']);
+    expect(findTokens(source, factsOf(req), req.rawHeaders).tokens).to.deep.equal(['h2']);
+  });
+
+  it('finds a malformed token after a separator other than spaces', () => {
+    for (const malformed of ['\th1', '\u00A0h1', ',h1', ':h1', '/h1']) {
+      for (const before of ['Bearer', 'bearer ', 'BEARER  ']) {
+        const req = requestWith('/', ['authorization', before + malformed]);
+        const { tokens } = findTokens(tokenSourceOf({}), factsOf(req), req.rawHeaders);
+        expect(tokens, JSON.stringify(before + malformed)).to.deep.equal([malformed]);
+      }
+    }
+  });
+
   it('finds no token without the prefix, or with nothing after it', () => {
-    const req = requestWith('/', ['x-one', 'h1', 'x-one', 'T ', 'x-one', 't h2']);
+    const req = requestWith('/', ['x-one', 'h1', 'x-one', 'T ', 'x-one', 'Th2']);
     expect(findTokens(source, factsOf(req), req.rawHeaders).tokens).to.deep.equal([]);
   });
 });
