@@ -5,7 +5,7 @@ const { rawJSON: rawJson } = JSON as unknown as { rawJSON(source: string): unkno
 const TEXT = Symbol('text');
 
 /**
- * A number that JavaScript cannot represent exactly, such as an integer of 64 bits: it keeps all of its digits. Texts and JSON made of it
+ * A number that JavaScript cannot represent exactly, such as an integer of 64 bits, or writes with an exponent, such as `0.0000001`: it keeps all of its digits. Texts and JSON made of it
  * contain the number as it was written.
  *
  * @example
@@ -39,11 +39,11 @@ type Reviver = (key: string, value: unknown, context: { readonly source?: string
 /** `JSON.parse` with a reviver that gets the source text, which the types lack. */
 const parse = JSON.parse as (text: string, reviver?: Reviver) => unknown;
 
-/** Numbers that may be inexact: at least 16 digits, or an exponent. Strings may match too. */
-const MAY_BE_INEXACT = /(?:^|[[,:\s])-?(?:[\d.]{16}|[\d.]+[eE])/;
+/** Numbers that may be inexact: at least 16 digits, an exponent, or so small that JavaScript writes one. Strings may match too. */
+const MAY_BE_INEXACT = /(?:^|[[,:\s])-?(?:[\d.]{16}|0\.000000|[\d.]+[eE])/;
 
 /**
- * Parses JSON like `JSON.parse`, but keeps the digits of numbers that JavaScript cannot represent: they become an {@link ExactNumber}.
+ * Parses JSON like `JSON.parse`, but keeps the digits of numbers that JavaScript cannot represent or writes in another form: they become an {@link ExactNumber}.
  * Every value that is passed on is parsed by it. Throws a `SyntaxError` if the text is invalid
  * or contains a number beyond the range of a double, which parsers read differently.
  *
@@ -61,7 +61,9 @@ const keepDigits: Reviver = (_key, value, { source = '' }) =>
 function isInexact(value: number, source: string): boolean {
   if (!Number.isFinite(value)) throw new SyntaxError('a number is out of range');
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return true;
-  return significantDigits(source) !== significantDigits(String(value));
+  const shortest = String(value);
+  if (shortest.includes('e') && !/e/i.test(source)) return true;
+  return significantDigits(source) !== significantDigits(shortest);
 }
 
 /** Returns the digits of a number without sign, point, exponent, and zeros at its ends. */
