@@ -22,6 +22,8 @@ describe('content coding', () => {
 
   it('is rejected if it is unknown, invalid or too large', () => {
     expect(() => decodeContent(text, 'constructor', 1000)).to.throw('content-encoding "constructor" is not supported');
+    const five = Array(5).fill('identity').join(',');
+    expect(() => decodeContent(text, five, 1000)).to.throw('content-encoding with more than 4 codings');
     expect(() => decodeContent(text, 'gzip', 1000)).to.throw();
     expect(() => decodeContent(gzipSync(Buffer.alloc(1001)), 'gzip', 1000)).to.throw();
   });
