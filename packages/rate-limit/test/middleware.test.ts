@@ -251,6 +251,11 @@ describe('rateLimit in a server of your own', () => {
       { requestsPerUnit: 1, store: {} as Store },
       'store: must be a store, e.g. of createMemoryStore(), got an object',
     ],
+    [
+      'a misplaced key',
+      { basic: { requestsPerUnit: 1 } } as RateLimitOptions,
+      'requestsPerUnit does not belong here (it belongs at the top level)',
+    ],
     ['an invalid action', { rateLimits: [{ actions: [{}] }] }, 'rateLimits[0].actions[0]: the action has no type'],
   ];
   for (const [what, options, message] of INVALID)

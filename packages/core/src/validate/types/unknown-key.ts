@@ -27,7 +27,7 @@ function placeOf({ nodes, at }: Surroundings, path: FieldPath, key: string): str
   for (let length = path.length - 1; length >= 0; length--) {
     const above = nodes[length];
     if (above?.type !== 'object') continue;
-    if (above.fields.has(key)) return `in ${formatPath([...at, ...path.slice(0, length)])}`;
+    if (above.fields.has(key)) return placeAt([...at, ...path.slice(0, length)]);
     const beside = childWith(above, key, path[length]);
     if (beside) return `in ${formatPath([...at, ...path.slice(0, length), beside])}`;
     break;
@@ -37,9 +37,13 @@ function placeOf({ nodes, at }: Surroundings, path: FieldPath, key: string): str
   if (below) return `in ${formatPath([...at, ...path, below])}`;
   for (let length = path.length - 2; length >= 0; length--) {
     const above = nodes[length];
-    if (above?.type === 'object' && above.fields.has(key)) return `in ${formatPath([...at, ...path.slice(0, length)])}`;
+    if (above?.type === 'object' && above.fields.has(key)) return placeAt([...at, ...path.slice(0, length)]);
   }
   return undefined;
+}
+
+function placeAt(path: FieldPath): string {
+  return path.length === 0 ? 'at the top level' : `in ${formatPath(path)}`;
 }
 
 function childWith(block: ObjectNode, key: string, except?: string | number): string | undefined {
