@@ -93,6 +93,9 @@ export interface GraphQLApiHandler extends Handler {
   readonly schema: GraphQLSchema | undefined;
 }
 
+/** Namespace of references that name none. */
+const NAMESPACE = 'default';
+
 const ofSpec = (...path: readonly string[]) => f.fieldOf(f.GraphQLApiSpec, ...path);
 const ofExecutable = (...path: readonly string[]) => ofSpec('executableSchema', ...path);
 const isStore = (store: unknown): boolean => {
@@ -160,13 +163,14 @@ export function graphqlApi(written: GraphQLApiOptions, given: Context = createCo
   const name = options.name ?? 'graphql';
   const limits = limitsOf(options.limits);
   const counts = createApiCounts(context.metrics, name);
-  const ref = { name, namespace: 'default' };
+  const ref = { name, namespace: NAMESPACE };
   const foundOf = (spec: GraphQLApiSpec): FoundApi => ({ spec, descriptorSets: descriptorFileOf(spec, name, given) });
   const findApi = (wanted: ResourceRef): FoundApi | undefined =>
     Object.hasOwn(options.apis ?? {}, wanted.name) ? foundOf(options.apis![wanted.name]!) : undefined;
   const remotePath = (): string => options.remotePath ?? SERVER_PATH;
   const found = { findApi, remotePath, findUpstream: caller?.find, changes: options.schemaChanges };
   const parts = { ref, ...foundOf(specOf(options)), limits, counts, ...found };
+  if (caller) checkUpstreams(options, (name) => caller.find(name) !== undefined);
   if (options.contextValue && options.schema === undefined) {
     throw graphqlError('ERR_GRAPHQL_API', `${name}: contextValue requires schema.`);
   }
@@ -192,6 +196,36 @@ export function graphqlApi(written: GraphQLApiOptions, given: Context = createCo
     await caller?.close();
   };
   return handler;
+}
+
+/** Throws `ERR_GRAPHQL_API` if a resolver or a remote executor names an upstream without a URL. */
+function checkUpstreams(
+  { resolutions, remote, apis = {} }: GraphQLApiOptions,
+  isKnown: (upstream: ResourceRef) => boolean,
+): void {
+  const check = (place: string, written?: { readonly name?: string; readonly namespace?: string }): void => {
+    if (!written?.name) return;
+    const { name, namespace } = written;
+    if (isKnown({ name, namespace: namespace || NAMESPACE })) return;
+    throw graphqlError(
+      'ERR_GRAPHQL_API',
+      `${place}.upstreamRef: upstreams has no URL of ${namespace ? `${namespace}/` : ''}${name}.`,
+    );
+  };
+  const checkAll = (place: string, executor: { readonly local?: Local; readonly remote?: RemoteExecutor }): void => {
+    for (const [name, { restResolver, grpcResolver }] of Object.entries(executor.local?.resolutions ?? {})) {
+      check(`${place}resolutions.${name}.restResolver`, restResolver?.upstreamRef);
+      check(`${place}resolutions.${name}.grpcResolver`, grpcResolver?.upstreamRef);
+    }
+    check(`${place}remote`, executor.remote?.upstreamRef);
+  };
+  checkAll('', { local: { resolutions }, remote });
+  for (const [name, { executableSchema }] of Object.entries(apis)) {
+    const { local, remote } = executableSchema?.executor ?? {};
+    const place = `apis.${name}.executableSchema.executor.`;
+    checkAll(`${place}local.`, { local });
+    checkAll(place, { remote });
+  }
 }
 
 /** Returns the content of the descriptor file of an API, as base64. Throws `ERR_GRAPHQL_API` if it cannot be read. */

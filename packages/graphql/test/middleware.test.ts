@@ -79,6 +79,31 @@ describe('graphqlApi', () => {
     });
   });
 
+  const call = (name: string) => ({ restResolver: { upstreamRef: { name } } });
+  const local = { executor: { local: { resolutions: { book: call('missing') } } } };
+  const grpc = { upstreamRef: { name: 'missing', namespace: 'shop' } };
+  for (const [options, message] of [
+    [
+      { resolutions: { book: call('missing') } },
+      'resolutions.book.restResolver.upstreamRef: upstreams has no URL of missing.',
+    ],
+    [
+      { resolutions: { book: { grpcResolver: grpc } } },
+      'resolutions.book.grpcResolver.upstreamRef: upstreams has no URL of shop/missing.',
+    ],
+    [{ remote: { upstreamRef: { name: 'missing' } } }, 'remote.upstreamRef: upstreams has no URL of missing.'],
+    [
+      { stitchedSchema: { subschemas: [{ name: 'a' }] }, apis: { a: { executableSchema: local } } },
+      'apis.a.executableSchema.executor.local.resolutions.book.restResolver.upstreamRef: upstreams has no URL of missing.',
+    ],
+  ] as const) {
+    it(`rejects ${message.split(':')[0]} without a URL`, () => {
+      expect(() => graphqlApi({ ...options, upstreams: { books: backend.url } }))
+        .to.throw(message)
+        .with.property('code', 'ERR_GRAPHQL_API');
+    });
+  }
+
   const servers = [
     ['Express 5', express],
     ['Express 4', express4],
