@@ -352,7 +352,13 @@ export { createLoginPaths, type LoginPathField } from './http/login-paths.ts';
 export { hideCookies, visibleCookies } from './http/hide-cookies.ts';
 export { claimOwnPort, ownPorts } from './http/own-ports.ts';
 export { isLoopbackUrl, isPrivateHttpUrl, isTrustedUrl, type UrlTrust } from './security/trusted-url.ts';
-export { isSecretName, refersToSecrets, secretFields, type SecretField } from './security/secret-fields.ts';
+export {
+  isSecretName,
+  isSecretQuery,
+  refersToSecrets,
+  secretFields,
+  type SecretField,
+} from './security/secret-fields.ts';
 export { readRedisAddress, type RedisAddress, type RedisNode, type RedisSentinels } from './redis/address.ts';
 export type { RedisClientOptions, RedisClusterOptions, RedisSentinelOptions } from './redis/client-options.ts';
 export {

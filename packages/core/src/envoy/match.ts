@@ -1,5 +1,6 @@
 import type { Route } from '../contract/snapshot.ts';
 import { shownValue, type MessageContext } from './translation-context.ts';
+import { isSecretName, isSecretQuery } from '../security/secret-fields.ts';
 import { message, type EnvoyMessage } from './message.ts';
 
 type Matcher = Route['matchers'][number];
@@ -14,7 +15,7 @@ export function routeMatch(matcher: Matcher, context: Target): EnvoyMessage {
     case_sensitive: caseSensitive,
     headers: [...headers.map((each) => headerMatcher(each, context)), ...methodMatcher(methods)],
     query_parameters: queryParameters.map((matcher) =>
-      message({ name: matcher.name, ...valueMatch(matcher, context) }),
+      message({ name: matcher.name, ...valueMatch(matcher, isSecretQuery(matcher.name ?? ''), context) }),
     ),
   });
 }
@@ -30,18 +31,19 @@ function pathOf({ prefix, exact, regex, connectMatcher }: Matcher): EnvoyMessage
 export function headerMatcher({ name, value, regex, invertMatch }: HeaderMatcher, context: Target): EnvoyMessage {
   return message({
     name: name?.toLowerCase(),
-    ...valueMatch({ name, value, regex }, context),
+    ...valueMatch({ value, regex }, isSecretName(name ?? ''), context),
     invert_match: invertMatch || undefined,
   });
 }
 
-/** Returns the value that a header or parameter must have; redacted if its name is that of a credential. */
+/** Returns the value that a header or parameter must have; redacted in a dump if it is secret. */
 function valueMatch(
-  { name = '', value, regex }: Pick<HeaderMatcher, 'name' | 'value' | 'regex'>,
+  { value, regex }: Pick<HeaderMatcher, 'value' | 'regex'>,
+  isSecret: boolean,
   context: Target,
 ): EnvoyMessage {
   if (!value) return { present_match: true };
-  return { string_match: stringMatch(shownValue(name, value, context), regex) };
+  return { string_match: stringMatch(shownValue(value, isSecret, context), regex) };
 }
 
 function methodMatcher(methods: readonly string[]): EnvoyMessage[] {

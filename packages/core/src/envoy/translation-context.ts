@@ -1,7 +1,6 @@
 import type { Secrets, SnapshotSettings } from '../contract/snapshot.ts';
 import { redactText, redact } from '../security/redact.ts';
 import { REDACTED_IN_LOG, redactPath } from '../security/request-secrets.ts';
-import { isSecretName } from '../security/secret-fields.ts';
 import type { EnvoyServices } from './services.ts';
 
 /** The context in which messages are created. */
@@ -20,9 +19,9 @@ export interface TranslationContext extends MessageContext {
 
 type Target = Pick<MessageContext, 'services'>;
 
-/** Returns the value of a header or parameter; redacted in a dump if its name is that of a credential. */
-export function shownValue(name: string, value: string, { services }: Target): string {
-  return !services && isSecretName(name) ? REDACTED_IN_LOG : value;
+/** Returns a value; in a dump redacted if it is secret. */
+export function shownValue(value: string, isSecret: boolean, { services }: Target): string {
+  return !services && isSecret ? REDACTED_IN_LOG : value;
 }
 
 /** Returns a text; in a dump without what looks like a secret. */

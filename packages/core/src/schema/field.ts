@@ -24,7 +24,7 @@ export interface FieldOptions {
 export type Secrecy = 'value' | 'keySet' | 'header';
 /** Mixed into the options of a field that holds a secret. */
 export const secret = { 'x-secret': 'value' } as const;
-/** Mixed into the options of a field with the value of a header that is added, or with values by header. */
+/** Mixed into the options of a field with the value of a header or query parameter that is added, or with such values by name. */
 export const headerValue = { 'x-secret': 'header' } as const;
 /** Mixed into the options of a field that holds keys, public or symmetric. */
 export const secretKeys = { 'x-secret': 'keySet' } as const;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ExactNumber, parseJson } from '../syntax/exact-number.ts';
 import { withoutAddressSecrets } from './address-secrets.ts';
 import { isToken, redactPath, withoutTokens } from './request-secrets.ts';
-import { isSecretName, secrecyOf } from './secret-fields.ts';
+import { isSecretName, isSecretQuery, secrecyOf } from './secret-fields.ts';
 
 /** Replaces a secret value of a resource. */
 export const REDACTED = '<redacted>';
@@ -65,14 +65,14 @@ export function redactText(text: string): string {
 function redactPlain(text: string): string {
   const whole = withoutAddressSecrets(text, REDACTED);
   const address = whole.includes('://') ? redactAddresses(whole) : whole;
-  const path = address.startsWith('/') && address.includes('?') ? redactPath(address, REDACTED) : address;
+  const path = address.startsWith('/') && address.includes('?') ? redactPath(address, hideParameter) : address;
   const keyless = path.includes('PRIVATE KEY') ? path.replace(PRIVATE_KEY, REDACTED) : path;
   const decoded = keyless.includes('LS0tLS1CRUdJTi') ? keyless.replace(ENCODED_PEM, redactEncoded) : keyless;
   return isToken(decoded) ? withoutTokens(decoded, REDACTED) : decoded;
 }
 
 function redactAddresses(text: string): string {
-  return text.replace(USER_INFO, `://${REDACTED}@`).replace(QUERY, (query) => redactPath(query, REDACTED));
+  return text.replace(USER_INFO, `://${REDACTED}@`).replace(QUERY, (query) => redactPath(query, hideParameter));
 }
 
 function redactEncoded(encoded: string): string {
@@ -112,11 +112,12 @@ function walkList(list: readonly unknown[], parent: string | undefined, place: P
 
 function walkObject(value: object, parent: string | undefined, { above, inSecret, keepsHeaders }: Place): object {
   const fields = value as Readonly<Record<string, unknown>>;
+  const nameTest = parent === 'queryParameters' ? isSecretQuery : isSecretName;
   const object: WalkedObject = {
     above,
     inner: { above: parent, inSecret: inSecret || fields['kind'] === 'Secret', keepsHeaders },
     isKey: typeof fields['kty'] === 'string',
-    isNamed: isNamedSecret(fields['key']) || isNamedSecret(fields['name']),
+    isNamed: isNamedSecret(fields['key'], isSecretName) || isNamedSecret(fields['name'], nameTest),
   };
   let changed: Map<string, unknown> | undefined;
   for (const key of Object.keys(fields)) {
@@ -152,8 +153,8 @@ interface WalkedObject {
   readonly isNamed: boolean;
 }
 
-function isNamedSecret(name: unknown): boolean {
-  return typeof name === 'string' && isSecretName(name);
+function isNamedSecret(name: unknown, isSecret: typeof isSecretName): boolean {
+  return typeof name === 'string' && isSecret(name);
 }
 
 function walkField(key: string, inner: unknown, parent: string | undefined, object: WalkedObject): unknown {
@@ -163,6 +164,7 @@ function walkField(key: string, inner: unknown, parent: string | undefined, obje
   const secrecy = marked === 'header' && object.inner.keepsHeaders ? undefined : marked;
   if (secrecy === 'keySet') return publicKeys(inner);
   if (secrecy === 'header') return headerValues(inner);
+  if (parent === 'queryParams' && typeof inner === 'string' && isSecretQuery(key)) return hideParameter(inner);
   if (secrecy || (object.isNamed && VALUE_FIELDS.has(key)) || isSecretText(key, inner)) return redactAll(inner);
   return walk(inner, key, object.inner);
 }
@@ -183,6 +185,11 @@ export function redactHeaderValue(value: string, hidden: string = REDACTED): str
     .split(OPERATORS)
     .map((part, i) => (i % 2 === 1 || part.trim() === '' ? part : hidden))
     .join('');
+}
+
+/** Returns the value of a secret parameter: literal texts are hidden, templates are not. */
+function hideParameter(value: string): string {
+  return value.includes('{') ? redactHeaderValue(value) : REDACTED;
 }
 
 /** Returns the literal texts of a header value, which {@link redactHeaderValue} hides. */
@@ -206,6 +213,7 @@ function collectHidden(value: unknown, shown: unknown, found: Set<string>): void
 
 /** Returns the values of headers, by name or in any other form, without their literal texts. Pseudo headers are parts of the request line. */
 function headerValues(value: unknown, name = ''): unknown {
+  if (typeof value === 'string' && name.toLowerCase() === ':path') return redactText(redactPath(value, hideParameter));
   if (typeof value === 'string') return name.startsWith(':') ? redactText(value) : redactHeaderValue(value);
   if (Array.isArray(value)) return value.map((each) => headerValues(each));
   if (typeof value !== 'object' || value === null) return redactAll(value);

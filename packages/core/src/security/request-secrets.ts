@@ -10,14 +10,22 @@ const SECRET_PARAMETERS: ReadonlySet<string> = new Set([
   'code',
   'id_token',
   'id_token_hint',
+  'key',
   'logout_token',
   'passwd',
   'password',
+  'pw',
+  'pwd',
   'refresh_token',
   'samlresponse',
   'secret',
   'session_token',
+  'sig',
+  'signature',
   'token',
+  'x-amz-security-token',
+  'x-amz-signature',
+  'x-goog-signature',
 ]);
 const SECRET_HEADERS: ReadonlySet<string> = new Set([
   'api-key',
@@ -34,23 +42,32 @@ const TOKENS = /(?<![\w-])(?:ey[AJ]|ew[0ko])[\w-]{5,}\.[\w-]+(?:\.[\w-]*)*/g;
 /** Replacement of a secret in log lines and configuration dumps. */
 export const REDACTED_IN_LOG = '[redacted]';
 
+/** What a secret is replaced by. */
+type Hidden = string | ((value: string) => string);
+
 /**
  * Returns an address or a path that is safe to log: values of query parameters whose name is that of a token, or that
- * look like a token, are replaced by `hidden`. Names are percent-decoded before the comparison, as servers do.
+ * look like a token, are replaced by `hidden`, or by what it returns for them. Names are percent-decoded before the comparison, as servers do.
  */
-export function redactPath(path: string, hidden = REDACTED_IN_LOG): string {
+export function redactPath(path: string, hidden: Hidden = REDACTED_IN_LOG): string {
   const query = path.indexOf('?');
   if (query < 0) return path;
   const parts = path.slice(query + 1).split('&');
   return `${path.slice(0, query)}?${parts.map((part) => redactParameter(part, hidden)).join('&')}`;
 }
 
-function redactParameter(part: string, hidden: string): string {
+function redactParameter(part: string, hidden: Hidden): string {
+  const hide = (value: string): string => (typeof hidden === 'string' ? hidden : hidden(value));
   const cut = part.indexOf('=');
-  if (cut < 0) return JSON_WEB_TOKEN.test(part) ? hidden : part;
+  if (cut < 0) return JSON_WEB_TOKEN.test(part) ? hide(part) : part;
   const name = part.slice(0, cut);
-  const isSecret = SECRET_PARAMETERS.has(unescaped(name).toLowerCase()) || isToken(unescaped(part.slice(cut + 1)));
-  return isSecret ? `${name}=${hidden}` : part;
+  const value = part.slice(cut + 1);
+  return isSecretParameter(unescaped(name)) || isToken(unescaped(value)) ? `${name}=${hide(value)}` : part;
+}
+
+/** Returns true for query parameters whose value is never logged. */
+export function isSecretParameter(name: string): boolean {
+  return SECRET_PARAMETERS.has(name.toLowerCase());
 }
 
 function unescaped(text: string): string {

@@ -1,11 +1,12 @@
 import { KINDS } from '../schema/kinds.ts';
 import type { SchemaNode, Secrecy } from '../schema/field.ts';
-import { isSecretHeader } from './request-secrets.ts';
+import { isSecretHeader, isSecretParameter } from './request-secrets.ts';
 
 /** Names of secrets in free-form settings without a schema. */
 const SECRET_NAME = new RegExp(
   `^(?:${[
     '.*(?:password|passwd|passphrase)',
+    'pwd?',
     'salt',
     '(?:.*[_-])?(?:client|shared|hmac)?[_-]?secret',
     '(?:.*[_-])?(?:secret|private|api|signing)[_-]?(?:access[_-]?)?key',
@@ -73,6 +74,11 @@ export function secrecyOf(name: string, parent: string | undefined, above: strin
 /** Returns true for fields, parameters and headers whose name marks the value as secret. */
 export function isSecretName(name: string): boolean {
   return isSecretHeader(name.toLowerCase()) || SECRET_NAME.test(name);
+}
+
+/** Returns true for query parameters whose name marks the value as secret. */
+export function isSecretQuery(name: string): boolean {
+  return isSecretParameter(name) || isSecretName(name);
 }
 
 /** Returns true for fields whose value refers to one or several Secrets. */

@@ -40,8 +40,12 @@ describe('matchers for Envoys', () => {
   });
 
   it('contain credentials only for Envoys', () => {
-    const matcher = { headers: [{ name: 'x-api-key', value: 'MARKER' }] };
-    expect(JSON.stringify(routeMatch(matcher, ENVOY))).to.contain('MARKER');
-    expect(JSON.stringify(routeMatch(matcher, {}))).to.not.contain('MARKER');
+    for (const matcher of [
+      { headers: [{ name: 'x-api-key', value: 'MARKER' }] },
+      { queryParameters: [{ name: 'key', value: 'MARKER' }] },
+    ]) {
+      expect(JSON.stringify(routeMatch(matcher, ENVOY))).to.contain('MARKER');
+      expect(JSON.stringify(routeMatch(matcher, {}))).to.not.contain('MARKER');
+    }
   });
 });

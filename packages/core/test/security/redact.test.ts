@@ -140,6 +140,57 @@ describe('redact', () => {
     );
   });
 
+  it('hides literals in query parameters, paths and bodies of resolvers, and shows templates', () => {
+    const apiWith = (request: object) => ({
+      kind: 'GraphQLApi',
+      spec: { executableSchema: { executor: { local: { resolutions: { r: { restResolver: { request } } } } } } },
+    });
+    const shown = redact(
+      apiWith({
+        queryParams: { appid: 'MARKER', key: 'MARKER', page: '{$args.page}' },
+        headers: { ':Path': '{$args.base}/x?key=MARKER&page=2&sig={$args.sig}' },
+        body: { pw: 'MARKER', query: 'shown', inner: [{ Pwd: 'MARKER' }] },
+      }),
+    );
+    expect(shown).to.deep.equal(
+      apiWith({
+        queryParams: { appid: '<redacted>', key: '<redacted>', page: '{$args.page}' },
+        headers: { ':Path': '{$args.base}/x?key=<redacted>&page=2&sig={$args.sig}' },
+        body: { pw: '<redacted>', query: 'shown', inner: [{ Pwd: '<redacted>' }] },
+      }),
+    );
+    const templates = apiWith({ queryParams: { key: '{$args.id}' }, headers: { ':path': '/x?key={$args.id}' } });
+    expect(redact(templates)).to.deep.equal(templates);
+    expect(containsSecrets(templates), 'templates').to.equal(false);
+    expect(containsSecrets(apiWith({ queryParams: { page: '2' } })), 'a literal').to.equal(false);
+    expect(containsSecrets(apiWith({ queryParams: { key: 'MARKER' } })), 'a key').to.equal(true);
+  });
+
+  it('hides keys and signatures in paths and in conditions on the query', () => {
+    for (const name of ['key', 'sig', 'signature', 'X-Amz-Signature', 'x-goog-signature', 'pw', '%6Bey']) {
+      const check = { healthChecks: [{ httpHealthCheck: { path: `/up?${name}=MARKER&a=b` } }] };
+      expect(JSON.stringify(redact(check)), name).to.contain(`/up?${name}=<redacted>&a=b`);
+    }
+    const matchers = [
+      {
+        queryParameters: [
+          { name: 'key', value: 'MARKER' },
+          { name: 'page', value: '2' },
+        ],
+      },
+    ];
+    expect(redact({ matchers })).to.deep.equal({
+      matchers: [
+        {
+          queryParameters: [
+            { name: 'key', value: '<redacted>' },
+            { name: 'page', value: '2' },
+          ],
+        },
+      ],
+    });
+  });
+
   it('hides user, password and named parameters of an address inside a longer text', () => {
     expect(redact(['see https://user:MARKER@MARKER@host/x and https://host/y?page=2&api_key=MARKER.'])).to.deep.equal([
       'see https://<redacted>@host/x and https://host/y?page=2&api_key=<redacted>',

@@ -1,4 +1,4 @@
-import type { ResourceRef } from '@edge-gateway/core';
+import { redact, type ResourceRef } from '@edge-gateway/core';
 import type { GraphQLApiSpec, Resolution } from '@edge-gateway/core/schema';
 import type { GraphQLSchema } from 'graphql';
 import { graphqlError } from '../errors/refusal.ts';
@@ -87,7 +87,7 @@ function requestOf(resolver: string, resolution: Resolution | undefined): Upstre
     return { resolver, upstream: grpc.upstreamRef?.name ?? '', request: `${serviceName}/${methodName}` };
   }
   if (!rest) return undefined;
-  const request = { resolver, upstream: rest.upstreamRef?.name ?? '', request: declaredRequest(rest) };
+  const request = { resolver, upstream: rest.upstreamRef?.name ?? '', request: declaredRequest(redact(rest)) };
   return rest.batch ? { ...request, maxKeys: rest.batch.maxKeys ?? DEFAULT_MAX_KEYS } : request;
 }
 

@@ -31,7 +31,7 @@ describe('explainOperation', () => {
       items: {
         restResolver: {
           upstreamRef: { name: 'shop' },
-          request: { headers: { ':Path': '/items?a=b' }, queryParams: { c: '{$args.x}' } },
+          request: { headers: { ':Path': '/items?a=b&key=MARKER' }, queryParams: { c: '{$args.x}' } },
         },
       },
       price: get('prices', '/prices/{$parent.id}'),
@@ -48,14 +48,14 @@ describe('explainOperation', () => {
   it('lists the requests in the order of the fields, with arguments and query as they are sent', () => {
     expect(explained(shop, '{ one: item(id: "7/8") { id } items { id } made { id } }')).to.deep.equal([
       'one: shop GET /items/7%2F8 (once)',
-      'items: shop GET /items?a=b&c={$args.x} (once)',
+      'items: shop GET /items?a=b&key=<redacted>&c={$args.x} (once)',
       'made: shop POST / (once)',
     ]);
   });
 
   it('lists a request once if several types of an interface need it', () => {
     expect(explained(shop, '{ items { price { tax } } }')).to.deep.equal([
-      'items: shop GET /items?a=b&c={$args.x} (once)',
+      'items: shop GET /items?a=b&key=<redacted>&c={$args.x} (once)',
       'items.price: prices GET /prices/{$parent.id} (once for each of items)',
       'items.price.tax: taxes s.Taxes/Get (once for each of items)',
     ]);

@@ -113,7 +113,7 @@ describe('explain', () => {
           { name: 'X-Api-Key', value: 's3cret' },
           { name: 'authorization', value: 's3cret.*', regex: true },
         ],
-        queryParameters: [{ name: 'page' }, { name: 'token', value: 's3cret' }],
+        queryParameters: [{ name: 'page' }, { name: 'token', value: 's3cret' }, { name: 'key', value: 's3cret' }],
       },
     ];
     const snapshot = snapshotOf([hostOf([directOf('x', { matchers })])]);
@@ -130,6 +130,7 @@ describe('explain', () => {
       { on: 'header authorization', wanted: '<redacted>', found: undefined },
       { on: 'query parameter page', wanted: 'present', found: undefined },
       { on: 'query parameter token', wanted: '<redacted>', found: undefined },
+      { on: 'query parameter key', wanted: '<redacted>', found: undefined },
     ]);
     expect(outcome).to.include({ type: 'reply', status: 404, reason: 'no route matches' });
   });

@@ -4,7 +4,7 @@ const rest = f.block({
   upstreamRef: f.ref('Upstream to call.'),
   request: f.group('The request.', {
     headers: f.map(f.text(), 'Template by header, with `:method` and `:path`.', f.headerValue),
-    queryParams: f.map(f.text(), 'Template by query parameter.'),
+    queryParams: f.map(f.text(), 'Template by query parameter.', f.headerValue),
     body: f.anything('Body; every string in it may be a template.'),
   }),
   response: f.group('Mapping of the response.', {
@@ -29,7 +29,7 @@ const grpc = f.block({
     outgoingMessageJson: f.anything('The message; every string in it may be a template.'),
     serviceName: f.text('Full name of the service.'),
     methodName: f.text('Method.'),
-    requestMetadata: f.map(f.text(), 'Template by metadata key.'),
+    requestMetadata: f.map(f.text(), 'Template by metadata key.', f.headerValue),
   }),
   timeout: f.duration('Timeout. Default: the connect timeout of the upstream, else 1s.'),
   spanName: f.text('Name of the span of each call. Default: the name of the resolution.'),
@@ -61,7 +61,7 @@ const executor = f.block(f.exclusive, {
   remote: f.group('Forwards queries to a GraphQL server.', {
     upstreamRef: f.ref('Upstream with the server.'),
     headers: f.map(f.text(), 'Header values, with templates.', f.headerValue),
-    queryParams: f.map(f.text(), 'Query parameters, with templates.'),
+    queryParams: f.map(f.text(), 'Query parameters, with templates.', f.headerValue),
     spanName: f.text('Name of the span of each request. Default: the name of the upstream.'),
     enableIntrospection: f.flag('Enables introspection of `schemaDefinition`. Extension of this gateway.'),
     errorExtensions: f.texts(

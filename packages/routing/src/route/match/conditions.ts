@@ -3,6 +3,7 @@ import {
   compileRegex,
   fromByteString,
   isSecretName,
+  isSecretQuery,
   toByteString,
   type Regex,
   type Route,
@@ -80,7 +81,8 @@ export function wanted(condition: Condition): string {
   if (condition.type === 'method') return condition.methods.join(' or ');
   const not = condition.invert;
   if (condition.value === undefined) return not ? 'absent' : 'present';
-  if (isSecretName(fromByteString(condition.name))) return `${not ? 'not ' : ''}${REDACTED}`;
+  const isSecret = condition.type === 'query' ? isSecretQuery : isSecretName;
+  if (isSecret(fromByteString(condition.name))) return `${not ? 'not ' : ''}${REDACTED}`;
   if (condition.regex) return `${not ? 'no full match of' : 'full match of'} ${condition.value}`;
   return `${not ? 'not ' : ''}${fromByteString(condition.value)}`;
 }
