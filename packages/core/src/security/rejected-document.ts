@@ -15,9 +15,9 @@ const SHOWN_OF_SECRET: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'typ
 export function redactRejected(document: unknown, issues: readonly Problem[]): object | undefined {
   if (typeof document !== 'object' || document === null) return undefined;
   const isSecret = 'kind' in document && document.kind === 'Secret';
-  if (isSecret || issues.length >= MAX_PROBLEMS) return redactSecret(document);
+  const shown = isSecret || issues.length >= MAX_PROBLEMS ? redactSecret(document) : redact(document);
   const paths = issues.filter(({ code }) => UNPLACED.has(code)).map(({ path }) => path);
-  return paths.length === 0 ? redact(document) : redactPlaces(redact(document), placesOf(paths));
+  return paths.length === 0 ? shown : redactPlaces(shown, placesOf(paths));
 }
 
 function redactSecret(document: object): object {

@@ -61,6 +61,14 @@ describe('redactRejected', () => {
     });
   });
 
+  it('hides the type of a Secret if it is not text', () => {
+    const document = { apiVersion: 'v1', kind: 'Secret', type: ['MARKER'] };
+    expect(redactRejected(document, [issue('WRONG_TYPE', 'type')])).to.deep.equal({
+      ...document,
+      type: ['<redacted>'],
+    });
+  });
+
   it('omits a copy of the resource in an annotation', () => {
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': 'MARKER', note: 'a' };
     const shown = redactRejected({ kind: 'Upstream', metadata: { name: 'a', annotations } }, []);

@@ -57,6 +57,8 @@ export function createScheduledWork({ collectMs, retryMs, log, work }: Scheduled
   }
 
   async function attempt(): Promise<void> {
+    // What the work schedules at once comes after it.
+    await Promise.resolve();
     try {
       await work();
     } catch (error) {

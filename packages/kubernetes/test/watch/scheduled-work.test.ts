@@ -171,3 +171,35 @@ describe('work that schedules itself once', () => {
     }
   });
 });
+
+describe('work that schedules itself at once', () => {
+  it('runs again after its end', async () => {
+    const first = Promise.withResolvers<void>();
+    const second = Promise.withResolvers<void>();
+    let runs = 0;
+    let running = 0;
+    const scheduled = createScheduledWork({
+      collectMs: 0,
+      retryMs: FAR_MS,
+      log,
+      async work() {
+        runs++;
+        running++;
+        if (runs === 1) {
+          scheduled.schedule(0);
+          // Longer than the delay of the next run.
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          first.resolve();
+        } else {
+          expect(running).to.equal(1);
+          second.resolve();
+        }
+        running--;
+      },
+    });
+    scheduled.schedule();
+    await Promise.all([first.promise, second.promise]);
+    await scheduled.close();
+    expect(runs).to.equal(2);
+  });
+});
