@@ -119,7 +119,7 @@ describe('the identity provider', () => {
   it('shows the form again for a wrong password, and reveals nothing about an unknown interaction', async () => {
     const answer = await logIn(new Browser(), 'admin@example.com', 'user');
     expect(answer.status).to.equal(200);
-    expect(answer.text).to.contain('no such user');
+    expect(answer.text).to.contain('Wrong e-mail or password');
     const unknown = await new Browser().open(`${issuer}/interaction/abcdef`);
     expect(unknown.status).to.equal(400);
     expect(unknown.text)

@@ -4,16 +4,20 @@ import type { StatusSources } from './sources.ts';
 
 /** Failures are shown this long. */
 const RECENT_MS = 3_600_000;
-const FAILED = 'envoy_cluster_upstream_cx_connect_fail';
+const FAILED = [
+  'envoy_cluster_upstream_cx_connect_fail',
+  'envoy_cluster_upstream_rq_timeout',
+  'envoy_cluster_upstream_rq_per_try_timeout',
+] as const;
 
-/** A connection to a host that could not be opened in the last hour. */
+/** A failure of a host in the last hour. */
 export interface RecentFailure extends ConnectionFailure {
   readonly upstream: string;
   /** Address and port. */
   readonly host: string;
 }
 
-/** Returns the last failed connection of each host in the last hour, the newest first. Only upstreams with failures are looked at. */
+/** Returns the last failed connection or timeout of each host in the last hour, the newest first. Only upstreams with failures are looked at. */
 export function recentFailures({ metrics, hostStates, now }: StatusSources): readonly RecentFailure[] {
   const since = now() - RECENT_MS;
   const failures = failedUpstreams(metrics).flatMap((upstream) =>
@@ -24,14 +28,16 @@ export function recentFailures({ metrics, hostStates, now }: StatusSources): rea
   return failures.sort((a, b) => b.at - a.at);
 }
 
-/** Returns the upstreams with connections that could not be opened, ever. */
+/** Returns the upstreams with connections that could not be opened, or requests that timed out, ever. */
 export function failedUpstreams(metrics: Metrics): string[] {
-  return [...(metrics.families().get(FAILED) ?? [])].flatMap(({ name, type, stat }) =>
-    type !== 'histogram' && stat.value > 0 ? [name.labels?.['envoy_cluster_name'] ?? ''] : [],
+  const failed = FAILED.flatMap((family) => [...(metrics.families().get(family) ?? [])]).flatMap(
+    ({ name, type, stat }) =>
+      type !== 'histogram' && stat.value > 0 ? [name.labels?.['envoy_cluster_name'] ?? ''] : [],
   );
+  return [...new Set(failed)];
 }
 
-/** Returns the upstreams with a host to which the last connection failed, in the last hour. */
+/** Returns the upstreams with a host to which the last connection or request failed, in the last hour. */
 export function failingUpstreams(sources: StatusSources): ReadonlySet<string> {
   return new Set(recentFailures(sources).flatMap(({ upstream, isOver }) => (isOver ? [] : [upstream])));
 }

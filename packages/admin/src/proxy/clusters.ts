@@ -145,7 +145,7 @@ function hostStatus({ counters, ...host }: ShownHost): object {
     health_status: { ...healthStatus(host.healthFlags), eds_health_status: 'HEALTHY' },
     ...(host.successRate >= 0 && { success_rate: { value: host.successRate } }),
     ...(host.localOriginSuccessRate >= 0 && { local_origin_success_rate: { value: host.localOriginSuccessRate } }),
-    ...(host.lastFailure && { last_connection_failure: failureOf(host.lastFailure) }),
+    ...(host.lastFailure && { last_failure: failureOf(host.lastFailure) }),
     weight: host.weight,
     hostname: host.hostname,
     ...(host.priority > 0 && { priority: host.priority }),
@@ -154,8 +154,8 @@ function hostStatus({ counters, ...host }: ShownHost): object {
 }
 
 /** Not a field of Envoy. */
-function failureOf({ at, reason, isOver }: ConnectionFailure): object {
-  return { time: new Date(at).toISOString(), reason, is_over: isOver };
+function failureOf({ at, reason, isOver, isTimeout = false }: ConnectionFailure): object {
+  return { time: new Date(at).toISOString(), reason, is_over: isOver, is_timeout: isTimeout };
 }
 
 /** Names of health flags in JSON. */

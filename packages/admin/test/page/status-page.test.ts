@@ -450,6 +450,7 @@ describe('the status page of a proxy', () => {
       ['c', {}, 2],
       ['d', {}, 2],
       ['e', {}, 2],
+      ['f', {}, 2],
     ] as const;
     let own: TestPort;
     before(async () => {
@@ -465,11 +466,17 @@ describe('the status page of a proxy', () => {
         context.metrics.gauge(stat('membership_total')).value = 2;
         context.metrics.gauge(stat('membership_healthy')).value = healthy;
         context.metrics.counter(stat('upstream_cx_connect_fail')).value = Number('de'.includes(name));
+        context.metrics.counter(stat('upstream_rq_timeout')).value = Number(name === 'f');
       }
       const lastFailure = { at: NOW - 5000, reason: 'Connection refused', isOver: false };
       const hosts: Readonly<Record<string, HostState>> = {
         d: { ...HOST, healthFlags: [], lastFailure },
         e: { ...HOST, healthFlags: [], lastFailure: { ...lastFailure, at: NOW - 120_000, isOver: true } },
+        f: {
+          ...HOST,
+          healthFlags: [],
+          lastFailure: { at: NOW - 7000, reason: 'no response in 2000 ms', isOver: false, isTimeout: true },
+        },
       };
       own = await proxyAdmin({
         context,
@@ -484,19 +491,20 @@ describe('the status page of a proxy', () => {
     const shown = async (path: string): Promise<string> => textOf((await own.request(path)).text);
 
     it('counts each state on the overview', async () => {
-      expect(await shown('/status')).to.contain('Upstreams 5 1 unhealthy, 1 failing, 2 unchecked, 1 healthy');
+      expect(await shown('/status')).to.contain('Upstreams 6 1 unhealthy, 2 failing, 2 unchecked, 1 healthy');
     });
 
     it('shows when and why connections failed on the overview', async () => {
       const text = await shown('/status');
-      expect(text).to.contain('Failed connections in the last hour');
+      expect(text).to.contain('Failed connections and timeouts in the last hour');
       expect(text).to.match(/d \S+:\d+ connections fail 5 s ago Connection refused/);
       expect(text).to.match(/e \S+:\d+ connected again 2 min ago Connection refused/);
+      expect(text).to.match(/f \S+:\d+ does not respond 7 s ago no response in 2000 ms/);
     });
 
     const filtered = [
       ['unhealthy', 'b', '1 of 2 healthy'],
-      ['failing', 'd', 'connections fail'],
+      ['failing', 'd', 'failing'],
       ['unchecked', 'c', '2 hosts, unchecked'],
       ['healthy', 'a', '2 of 2 healthy'],
     ] as const;

@@ -29,5 +29,5 @@ function problemOf({ flags, failure }: UpstreamHost, now: number): string | unde
   const bad = flags.filter((flag) => !USED.has(flag));
   const failing = failure && !failure.isOver && now - failure.at < RECENT_MS ? failureText(failure, now) : '';
   if (bad.length > 0) return ['is not healthy', bad.join(' '), failing].filter(Boolean).join(', ');
-  return failing ? `cannot be connected, ${failing}` : undefined;
+  return failing ? `${failure!.isTimeout ? 'does not respond' : 'cannot be connected'}, ${failing}` : undefined;
 }

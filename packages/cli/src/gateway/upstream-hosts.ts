@@ -9,8 +9,13 @@ export interface UpstreamHost {
   readonly flags: readonly string[];
   readonly requests: number;
   readonly errors: number;
-  /** The last connection that could not be opened. */
-  readonly failure?: { readonly at: number; readonly reason: string; readonly isOver: boolean };
+  /** The last connection that could not be opened, or request without a response in time. */
+  readonly failure?: {
+    readonly at: number;
+    readonly reason: string;
+    readonly isOver: boolean;
+    readonly isTimeout: boolean;
+  };
 }
 
 /** The hosts of upstreams, by the name of their cluster. */
@@ -35,7 +40,7 @@ function hostOf(host: unknown): UpstreamHost {
   const address = text(host, 'address', 'socket_address', 'address');
   const port = text(host, 'address', 'socket_address', 'port_value');
   const counters = new Map(items(host, 'stats').map((stat) => [text(stat, 'name'), Number(text(stat, 'value'))]));
-  const failure = dig(host, 'last_connection_failure');
+  const failure = dig(host, 'last_failure');
   return {
     address: `${address.includes(':') ? `[${address}]` : address}:${port}`,
     flags: entries(host, 'health_status').flatMap(([name, on]) => (on === true ? [FLAGS[name] ?? name] : [])),
@@ -46,6 +51,7 @@ function hostOf(host: unknown): UpstreamHost {
         at: Date.parse(text(failure, 'time')),
         reason: text(failure, 'reason'),
         isOver: dig(failure, 'is_over') === true,
+        isTimeout: dig(failure, 'is_timeout') === true,
       },
     }),
   };
@@ -58,7 +64,16 @@ export function hostLine(
 ): string {
   const { address, flags, requests, errors, failure } = host;
   const failing = failure && !failure.isOver;
-  const health = flags.length > 0 ? flags.join(' ') : failing ? 'connections fail' : checked ? 'healthy' : 'unchecked';
+  const health =
+    flags.length > 0
+      ? flags.join(' ')
+      : failing
+        ? failure.isTimeout
+          ? 'does not respond'
+          : 'connections fail'
+        : checked
+          ? 'healthy'
+          : 'unchecked';
   const counted = [
     ...(requests > 0 ? [count(requests, 'request')] : []),
     ...(errors > 0 ? [count(errors, 'error')] : []),
@@ -66,9 +81,9 @@ export function hostLine(
   return [`${address} ${health}`, ...counted, ...(failure ? [failureText(failure, now)] : [])].join(', ');
 }
 
-/** Returns when and why the last connection failed. */
-export function failureText({ at, reason }: NonNullable<UpstreamHost['failure']>, now: number): string {
-  return `last connection failure ${agoText(now - at)}: ${reason}`;
+/** Returns when and why the last connection or request failed. */
+export function failureText({ at, reason, isTimeout }: NonNullable<UpstreamHost['failure']>, now: number): string {
+  return `last ${isTimeout ? 'timeout' : 'connection failure'} ${agoText(now - at)}: ${reason}`;
 }
 
 function agoText(ms: number): string {

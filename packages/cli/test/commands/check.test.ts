@@ -265,7 +265,7 @@ describe('check', () => {
     });
     const failure = (ageMs: number, is_over: boolean) => {
       const time = new Date(Date.now() - ageMs).toISOString();
-      return { last_connection_failure: { time, reason: 'Connection refused', is_over } };
+      return { last_failure: { time, reason: 'Connection refused', is_over } };
     };
     const clusters = (...host_statuses: object[]) => ({
       '/clusters': { cluster_statuses: [{ name: 'echo_gw-system', host_statuses }] },
@@ -280,6 +280,16 @@ describe('check', () => {
         /Upstream echo_gw-system: 127\.0\.0\.1:1 cannot be connected, last connection failure \d s ago: Connection refused/,
       );
       expect(stderr).to.contain('Upstream echo_gw-system: 127.0.0.1:2 is not healthy, failed_active_hc');
+    });
+
+    it('names hosts that do not respond', async () => {
+      const time = new Date(Date.now() - 5000).toISOString();
+      const last_failure = { time, reason: 'no response in 2000 ms', is_over: false, is_timeout: true };
+      const { code, stderr } = await check([], [], clusters(host(1, { last_failure })));
+      expect(code).to.equal(1);
+      expect(stderr).to.match(
+        /Upstream echo_gw-system: 127\.0\.0\.1:1 does not respond, last timeout \d s ago: no response in 2000 ms/,
+      );
     });
 
     it('accepts hosts that were connected again, hosts with old failures, and those that it must not look at', async () => {

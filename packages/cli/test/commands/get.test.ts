@@ -70,7 +70,7 @@ describe('get', () => {
       host(1, {}, [counted('rq_total', '12'), counted('rq_error', '1')]),
       {
         ...host(3, {}),
-        last_connection_failure: {
+        last_failure: {
           time: new Date(Date.now() - 5000).toISOString(),
           reason: 'Connection refused',
           is_over: false,

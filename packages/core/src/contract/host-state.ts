@@ -44,16 +44,18 @@ export interface HostState {
   readonly successRate: number;
   /** The same for errors of the connection. */
   readonly localOriginSuccessRate: number;
-  /** The last connection that could not be opened; missing if there was none. */
+  /** The last connection that could not be opened, or request without a response in time; missing if there was none. */
   readonly lastFailure?: ConnectionFailure;
 }
 
-/** A connection to a host that could not be opened. */
+/** A connection to a host that could not be opened, or a request to which it did not respond in time. */
 export interface ConnectionFailure {
   /** Milliseconds since the epoch. */
   readonly at: number;
   /** E.g. `Connection refused`. */
   readonly reason: string;
-  /** True if a later connection was opened. */
+  /** True if a later connection was opened; after a timeout, if the host has responded. */
   readonly isOver: boolean;
+  /** True for a request without a response in time: a process that hangs still accepts connections. */
+  readonly isTimeout?: boolean;
 }

@@ -115,8 +115,10 @@ export class RetriedExchange extends ForwardedExchange {
     // The limit begins when the request is complete.
     if (this.waitsForClient) return this.#limitTry();
     this.cluster.stats.rqPerTryTimeout.value++;
+    const { perTryTimeoutMs } = this.#retries.policy;
+    this.host.failed(`no response in ${perTryTimeoutMs} ms`, true);
     this.leaveLate();
-    this.fail(tryTimeout(this.#retries.policy.perTryTimeoutMs!));
+    this.fail(tryTimeout(perTryTimeoutMs!));
   };
 
   #endTry(): void {

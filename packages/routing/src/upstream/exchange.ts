@@ -156,6 +156,7 @@ export abstract class UpstreamExchange implements ChannelUser, Limited {
     const { maxHeaders } = this.cluster.settings;
     if (head.headers.length > maxHeaders * 2) throw new UpstreamProtocolError(`more than ${maxHeaders} headers`);
     this.#report(head.status, undefined);
+    if (this.host.lastFailure) this.host.recovered('response');
     const { health } = this.cluster;
     if (health?.isChecked) applyReportedFailure(health, this.host, head.headers);
     try {
@@ -194,6 +195,7 @@ export abstract class UpstreamExchange implements ChannelUser, Limited {
     this.cluster.stats.rqTimeout.value++;
     this.host.rqTimeout++;
     const cause = `no response in ${this.#request!.timeoutMs} ms`;
+    this.host.failed(cause, true);
     this.leaveLate();
     this.fail({
       failure: failureOf('ERR_ROUTING_UPSTREAM_TIMEOUT'),

@@ -40,7 +40,7 @@ export abstract class HostPool {
     const { host } = this;
     host.cxTotal++;
     host.cxActive++;
-    if (host.lastFailure && !host.lastFailure.isOver) host.lastFailure = { ...host.lastFailure, isOver: true };
+    host.recovered('connection');
   }
 
   disconnected(): void {
@@ -51,7 +51,7 @@ export abstract class HostPool {
   connectFailed(error: Error): void {
     this.stats.cxConnectFail.value++;
     this.host.cxConnectFail++;
-    this.host.lastFailure = { at: Date.now(), reason: connectFailureText(error), isOver: false };
+    this.host.failed(connectFailureText(error));
   }
 
   /** Counts a request that waits for a connection. Returns false if it must not wait, because `waiting` others already do. */

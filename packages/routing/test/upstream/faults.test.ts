@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createServer } from 'node:https';
 import { createServer as createNetServer, type Server } from 'node:net';
-import { createContext } from '@edge-gateway/core';
+import { compileRetries, createContext } from '@edge-gateway/core';
 import { closeAll, gateway, get, listen, rawUpstream, snapshotOf, whenDone, type Gateway } from '../forward/harness.ts';
 import { certificates, secretsOf } from './certificates.ts';
 
@@ -58,6 +58,24 @@ describe('faults of upstream connections, counted', () => {
       whenDone(() => server.close());
       await get(gw.url);
       expect(failure()).to.deep.include({ reason: 'Connection refused', isOver: true });
+    });
+  }
+
+  for (const perTryTimeout of [false, true]) {
+    it(`keeps that a host has not responded in time ${perTryTimeout ? 'to a try' : 'to a request'}, until it responds`, async () => {
+      let answers = false;
+      const upstream = await rawUpstream((socket) => void (answers && socket.write(OK)));
+      const retries = compileRetries({ retryOn: '5xx', numRetries: 1, perTryTimeout: '0.1s' });
+      const limits = perTryTimeout ? { retries } : { timeoutMs: 100 };
+      const gw = await gateway({ upstream: snapshotOf(upstream.port), head: () => (answers ? {} : limits) });
+      const failure = () => gw.upstreams.get('echo_gw-system')!.hostStates[0]!.lastFailure;
+      expect((await get(gw.url)).status).to.equal(504);
+      // Later connections are accepted: the kernel does so for a process that hangs.
+      expect((await get(gw.url)).status).to.equal(504);
+      expect(failure()).to.deep.include({ reason: 'no response in 100 ms', isOver: false, isTimeout: true });
+      answers = true;
+      expect((await get(gw.url)).status).to.equal(200);
+      expect(failure()).to.deep.include({ isOver: true, isTimeout: true });
     });
   }
 

@@ -171,22 +171,24 @@ function trafficFigures(sources: StatusSources, traffic: Traffic): Markup[] {
   ];
 }
 
-/** The connections that could not be opened in the last hour; nothing without any. */
+/** The failures of hosts in the last hour; nothing without any. */
 function failureSection(sources: StatusSources): Content {
   const failures = recentFailures(sources);
   if (failures.length === 0) return undefined;
-  return html`<section aria-labelledby="failures-heading"><h2 id="failures-heading">Failed connections in the last hour</h2>
+  return html`<section aria-labelledby="failures-heading"><h2 id="failures-heading">Failed connections and timeouts in the last hour</h2>
 ${tableOf({
-  caption: 'Failed connections in the last hour',
+  caption: 'Failed connections and timeouts in the last hour',
   hidesCaption: true,
   columns: ['Upstream', 'Host', 'State', 'Last failure', { name: 'Reason', isWide: true }],
   empty: '',
   rows: failures
     .slice(0, FEW)
-    .map(({ upstream, host, isOver, at, reason }) => [
+    .map(({ upstream, host, isOver, isTimeout, at, reason }) => [
       upstreamLink(upstream),
       host,
-      isOver ? badge('connected again', 'good') : badge('connections fail', 'bad'),
+      isOver
+        ? badge(isTimeout ? 'responds again' : 'connected again', 'good')
+        : badge(isTimeout ? 'does not respond' : 'connections fail', 'bad'),
       ageOf(at, sources.now()),
       reason,
     ]),

@@ -141,7 +141,7 @@ function hostsCell(upstream: SnapshotUpstream, membership: Membership | undefine
   const health = healthOf(upstream, membership, isFailing);
   if (health === 'no hosts') return badge(health, 'neutral');
   if (health === 'unchecked') return badge(`${countText(total, 'host')}, unchecked`, 'neutral');
-  if (health === 'failing') return badge('connections fail', 'bad');
+  if (health === 'failing') return badge(health, 'bad');
   const tone = healthy === total ? 'good' : healthy === 0 ? 'bad' : 'warning';
   return badge(`${healthy} of ${total} healthy`, tone);
 }
@@ -211,7 +211,7 @@ function hostTable(hosts: readonly HostState[], checked: boolean, now: number): 
 
 function hostHealth(flags: HostState['healthFlags'], checked: boolean, failure: HostState['lastFailure']): Markup {
   if (flags.length > 0) return badge(flags.join(', ').replaceAll('_', ' '), 'bad');
-  if (failure && !failure.isOver) return badge('connections fail', 'bad');
+  if (failure && !failure.isOver) return badge(failure.isTimeout ? 'does not respond' : 'connections fail', 'bad');
   return checked ? badge('healthy', 'good') : badge('unchecked', 'neutral');
 }
 

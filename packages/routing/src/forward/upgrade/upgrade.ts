@@ -107,6 +107,7 @@ export class Upgrade implements Limited {
   expire(): void {
     this.#request.cluster.stats.rqTimeout.value++;
     this.#host!.rqTimeout++;
+    this.#host!.failed('no complete response to the upgrade', true);
     const failure = failureOf('ERR_ROUTING_UPSTREAM_TIMEOUT');
     this.#stop({ failure, flags: 'UT', details: 'response_timeout', cause: 'no complete response to the upgrade' });
   }

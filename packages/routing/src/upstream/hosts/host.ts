@@ -56,6 +56,18 @@ export class Host implements Endpoint {
     this.redeclare(endpoint);
   }
 
+  /** Records a failure, for people. */
+  failed(reason: string, isTimeout = false): void {
+    this.lastFailure = { at: Date.now(), reason, isOver: false, ...(isTimeout && { isTimeout }) };
+  }
+
+  /** Marks the last failure as over, after a new connection or a response. */
+  recovered(by: 'connection' | 'response'): void {
+    const { lastFailure } = this;
+    if (!lastFailure || lastFailure.isOver || (lastFailure.isTimeout && by === 'connection')) return;
+    this.lastFailure = { ...lastFailure, isOver: true };
+  }
+
   /** Applies a new declaration of the same endpoint. Returns true if something changed. */
   redeclare(endpoint: Endpoint): boolean {
     const { weight, priority = 0, locality = NO_LOCALITY, metadata } = endpoint;
