@@ -5,7 +5,7 @@ import type { CompiledPolicy } from './compile.ts';
 import type { ThreadMessage } from './policy-thread.ts';
 
 /** An evaluation that takes longer is ended with its thread, in milliseconds. */
-const EVALUATION_MS = 200;
+const EVALUATION_MS = 1000;
 /** Maximum time to load a policy, in milliseconds. */
 const LOAD_MS = 10_000;
 /** A thread without work ends after this time, in milliseconds. */

@@ -101,7 +101,7 @@ describe('format', () => {
     [`/a?${TOKEN}`, '/a?[redacted]'],
     ['/a?%61ccess_token=opaque&y', '/a?%61ccess_token=[redacted]&y'],
     ['/a?ACCESS_TOKEN=opaque&&=&%=%&q=a.b.c?code=1', '/a?ACCESS_TOKEN=[redacted]&&=&%=%&q=a.b.c?code=1'],
-    ['/eyes.of.the?key=eye.s.open', '/eyes.of.the?key=eye.s.open'],
+    ['/eyes.of.the?eye=eye.s.open', '/eyes.of.the?eye=eye.s.open'],
   ] as const) {
     it(`shows ${path.slice(0, 24)} without tokens`, () => {
       expect(fill(compileFormat('%REQ(:PATH)%', 'log'), recordOf({ path }), '-')).to.equal(shown);

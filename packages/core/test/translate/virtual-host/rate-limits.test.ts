@@ -367,10 +367,10 @@ spec: { bindPort: 8080, httpGateway: { options: { ratelimitServer: { ${server} }
     ];
     const stored = unvalidated(documents.join('---\n'));
     const first = translate({ stored });
-    const counted = 'requests are counted in the gateway: *v1.Upstream';
+    const counted = 'requests are counted in the gateway: Upstream';
     expect(problemsOf(first)).to.have.members([
-      `warning Settings/gw-system/default spec.ratelimitServer.ratelimitServerRef: ${counted} { gw-system.limits } not found`,
-      `warning Gateway/gw-system/gateway-proxy spec.httpGateway.options.ratelimitServer.ratelimitServerRef: ${counted} { team.limits } not found`,
+      `warning Settings/gw-system/default spec.ratelimitServer.ratelimitServerRef: ${counted} gw-system.limits not found`,
+      `warning Gateway/gw-system/gateway-proxy spec.httpGateway.options.ratelimitServer.ratelimitServerRef: ${counted} team.limits not found`,
     ]);
     const limits = UPSTREAM.replace('name: echo', 'name: limits');
     const more = [...documents, limits, limits.replace('gw-system', 'team')];
