@@ -30,7 +30,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     topic: 'Responses of the gateway itself',
     gateway:
-      'Errors of the gateway are a page for browsers; JSON with a `code` and the request id if Envoy has no such error, and, instead of an empty body, for clients whose `Accept` prefers JSON. Texts of Envoy such as `RBAC: access denied` stay, unless [`gw.jsonErrors`](error-pages.md#json-instead-of-texts) is set. `Vary` says so.',
+      'Errors of the gateway are a page for browsers; JSON with a `code` and the request id for errors that Envoy does not have, and in place of an empty body if `Accept` prefers JSON. Texts of Envoy such as `RBAC: access denied` are sent unchanged unless [`gw.jsonErrors`](error-pages.md#json-instead-of-texts) is set. `Vary` lists the headers that decide.',
     envoy: 'A short text, or no body.',
     reason:
       'The code is stable and documented, and the id leads to the log. The test compares only the status of these responses.',
@@ -63,7 +63,8 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Responses of the gateway itself',
-    gateway: 'A 429 of a rate limit has `retry-after`, unless [`retryAfter: false`](rate-limits.md#responses) is set.',
+    gateway:
+      'A 429 response of a rate limit includes `retry-after` unless [`retryAfter: false`](rate-limits.md#responses) is set.',
     envoy: 'It has none.',
     reason: 'RFC 6585 §4: clients know when to try again.',
     scenarios: {},
@@ -1208,7 +1209,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     topic: 'Connections and bodies',
     gateway: 'The response that opens a WebSocket has `x-envoy-upstream-service-time`, and a 101 has no `date`.',
-    envoy: 'It has no time, and a `date`.',
+    envoy: 'It has a `date`, and no `x-envoy-upstream-service-time`.',
     reason: 'It is a response of the upstream like any other.',
     scenarios: {
       ...inAll(

@@ -25,7 +25,7 @@ export interface FieldProblem {
   readonly cause?: string;
   /** What is served in spite of the problem: the last good version of the field, or nothing of its routes. */
   readonly effect?: 'keeps-last-good' | 'lacks-routes';
-  /** True for a reference to a kind that is not read: nobody knows whether the resource exists, so it is not reported. */
+  /** True for a reference to a kind that is not read: the resource may exist, so the problem is not reported. */
   readonly unread?: true;
 }
 

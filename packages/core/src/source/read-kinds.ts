@@ -4,7 +4,7 @@ import { KINDS } from '../schema/kinds.ts';
 import { isObject } from '../validate/resource-identity.ts';
 import type { WrittenResource } from './source.ts';
 
-/** Returns the kind of a document; `undefined` if it has none that is known. */
+/** Returns the kind of a document; `undefined` if it is missing or unknown. */
 export function kindOfDocument({ value, issues }: WrittenResource): Kind | undefined {
   const kind = isObject(value) ? value['kind'] : issues.find((issue) => issue.kind !== undefined)?.kind;
   return typeof kind === 'string' && KINDS.has(kind as Kind) ? (kind as Kind) : undefined;

@@ -207,7 +207,7 @@ function sparkline(history: readonly number[]): Content {
   );
 }
 
-/** The traffic of the last hour, also if nobody watched; nothing without recording. */
+/** The traffic of the last hour; `undefined` if it is not recorded. */
 function hourSection(sources: StatusSources, hour: Hour | undefined): Content {
   if (!hour) return undefined;
   return html`<section aria-labelledby="hour-heading"><h2 id="hour-heading">Last hour</h2>
