@@ -1,3 +1,4 @@
+import { Agent } from 'node:http';
 import { expect } from 'chai';
 import { GatewayProcess, until } from '../gateway-process.ts';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.ts';
@@ -232,9 +233,17 @@ describe('edge-gateway --workers 2', () => {
     after(stop);
 
     it('exits with 0 when the requests of the other one are finished', async () => {
-      const pids = pidsOf(gateway);
-      process.kill(pids.get(2)!, 'SIGSTOP');
-      const slow = ask('/held').then(({ status }) => status);
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      await askOnce(gateway.url, {}, agent);
+      let counts: Record<string, number> = {};
+      await until(async () => {
+        counts = await numbersOf(gateway, '^workers\\.\\d\\.downstream_rq_total$');
+        return Object.values(counts).includes(1);
+      }, 'the request is counted');
+      // The other request has the same connection, and therefore the same worker.
+      const other = counts['workers.1.downstream_rq_total'] === 1 ? 2 : 1;
+      process.kill(pidsOf(gateway).get(other)!, 'SIGSTOP');
+      const slow = askOnce(`${gateway.url}/held`, {}, agent).then(({ status }) => status);
       await until(() => echo.held === 1, 'a request is in progress');
       gateway.child.kill('SIGTERM');
       await until(async () => (await fetch(`${gateway.admin}/ready`)).status === 503, 'not ready any more');
