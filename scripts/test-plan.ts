@@ -55,7 +55,7 @@ function givenFiles(patterns: readonly string[]): string[] {
 }
 
 /**
- * Returns which files run, and in how many processes: one more than cores, because tests also wait. Pages use the default ports: each in a
+ * Returns which files run, and in how many processes: two more than cores, because tests also wait. Pages use the default ports: each in a
  * network of its own, or else never two at the same time.
  */
 export function planOf({ only = [], e2e = false, hasNetworks = canCreateNetworks() }: PlanOptions = {}): Plan {
@@ -67,6 +67,6 @@ export function planOf({ only = [], e2e = false, hasNetworks = canCreateNetworks
   return {
     alone,
     others: [...LONGEST.filter((file) => others.includes(file)), ...others.filter((file) => !LONGEST.includes(file))],
-    processes: availableParallelism() + 1,
+    processes: availableParallelism() + 2,
   };
 }

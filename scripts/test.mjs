@@ -19,7 +19,7 @@ const timeout = e2e ? 600_000 : JSON.parse(readFileSync(join(root, '.mocharc.jso
 const totals = { passed: 0, failed: 0, skipped: 0 };
 /** Titles of failed tests, by file. */
 const failures = new Map();
-/** Milliseconds, by file. */
+/** Milliseconds of wall and CPU time, by file. */
 const times = new Map();
 
 /** Checks that are one command each. */
@@ -35,12 +35,12 @@ function check(name, [command, ...args]) {
   totals[done.status === 0 ? 'passed' : 'failed']++;
 }
 
-function report({ file, output, passed, failures: failed, skipped, ms }) {
+function report({ file, output, passed, failures: failed, skipped, ms, cpuMs }) {
   process.stdout.write(output);
   totals.passed += passed;
   totals.failed += failed.length;
   totals.skipped += skipped;
-  times.set(file, ms);
+  times.set(file, { ms, cpuMs });
   if (failed.length) failures.set(file, failed);
 }
 
@@ -54,11 +54,15 @@ async function printUnstable() {
 
 /** Lists the files whose times limit how evenly the processes can share the work. */
 function printSlowest() {
-  const slowest = [...times].sort(([, a], [, b]) => b - a).slice(0, SLOWEST);
-  const lines = slowest.map(
-    ([file, ms]) => `  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file.slice(root.length + 1)}`,
-  );
-  console.log(`\nSlowest files:\n${lines.join('\n')}`);
+  const seconds = (ms) => (ms / 1000).toFixed(1).padStart(6);
+  for (const [title, of] of [
+    ['Slowest files', ({ ms }) => ms],
+    ['Files with the most CPU time', ({ cpuMs }) => cpuMs],
+  ]) {
+    const most = [...times].sort(([, a], [, b]) => of(b) - of(a)).slice(0, SLOWEST);
+    const lines = most.map(([file, time]) => `  ${seconds(of(time))} s  ${file.slice(root.length + 1)}`);
+    console.log(`\n${title}:\n${lines.join('\n')}`);
+  }
 }
 
 mkdirSync(join(root, '.artifacts'), { recursive: true });

@@ -50,6 +50,7 @@ export function describePage(page: string): void {
       this.timeout(900_000);
       const blocks = shownBlocks(page);
       const workspace = await Workspace.create();
+      if (page !== 'README.md') workspace.shortenNpx();
       try {
         if (blocks.some(({ text }) => text.startsWith('envoy ')))
           workspace.addProgram('envoy', `'${await installedEnvoy()}' --disable-hot-restart`);

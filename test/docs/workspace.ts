@@ -47,6 +47,12 @@ export class Workspace {
     writeFileSync(join(this.dir, '.bin', name), script, { mode: 0o755 });
   }
 
+  /** Lets `npx` start the programs of the repository as npm does, without the 0.7 s of CPU time that npm takes for that. */
+  shortenNpx(): void {
+    const bin = join(ROOT, 'node_modules', '.bin');
+    this.addProgram('npx', `sh -c '[ -x "${bin}/$1" ] && exec "$@"; PATH=\${PATH#*:}; exec npx "$@"' npx`);
+  }
+
   read(file: string): string {
     return readFileSync(join(this.dir, file), 'utf8');
   }
