@@ -73,6 +73,9 @@ describe('renderComparison', () => {
     const many = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`option-${i}`, i]));
     expect(linesOf({}, many)).to.have.length(21);
     expect(linesOf({}, many).at(-1)).to.equal('    … and 10 more changes of options (-o json)');
+    // A line that says that there is one more would take as much space.
+    const oneMore = Object.fromEntries(Object.entries(many).slice(0, 21));
+    expect(linesOf({}, oneMore).at(-1)).to.equal('    options.option-20: nothing -> 20');
   });
 
   it('prints the actions of routes as text', () => {

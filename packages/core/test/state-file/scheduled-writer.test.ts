@@ -141,7 +141,8 @@ describe('a scheduled writer, over time', () => {
       ...options,
     });
   }
-  const pauses = (): number[] => attempts.slice(1).map(({ at }, i) => at - attempts[i]!.at);
+  // Times of the fake clock are sums of fractions.
+  const pauses = (): number[] => attempts.slice(1).map(({ at }, i) => Math.round(at - attempts[i]!.at));
   const attempted = (count: number): Promise<void> => time.until(() => attempts.length === count);
 
   it('tries a failed write again, each time after twice the time, with the same value', async () => {

@@ -220,6 +220,36 @@ describe('a reflector', () => {
     await until(() => held.size === 1);
   });
 
+  it('counts the time for which a type is unknown anew after each list', async () => {
+    let shift = 0;
+    const { now } = performance;
+    performance.now = () => now.call(performance) + shift;
+    const unknown = async (): Promise<void> => {
+      api.onList = status(404, 'NotFound');
+      api.onWatch = status(404, 'NotFound');
+      api.watches.at(-1)!.destroy();
+      const lists = (): number => api.calls.filter((call) => call === 'list').length;
+      const before = lists();
+      await until(() => lists() > before + 2);
+    };
+    try {
+      api.onList = listOf(1, [service('a', 1)]);
+      await create({ unknownMs: 100_000 }).start();
+      await until(() => api.watches.length === 1);
+      await unknown();
+      api.onList = listOf(1, [service('a', 1)]);
+      api.onWatch = silent;
+      await until(() => reflector!.problem === undefined);
+      shift += 100_000;
+      await unknown();
+      expect([...held.keys()]).to.deep.equal(['shop/a']);
+      shift += 100_000;
+      await until(() => held.size === 0);
+    } finally {
+      Reflect.deleteProperty(performance, 'now');
+    }
+  });
+
   it('waits as long as an overloaded server asks', async () => {
     api.onList = status(429, 'TooManyRequests', { 'retry-after': '1' });
     const began = performance.now();

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { parseCookies } from '@edge-gateway/core';
 import type { OidcOptions } from '../../src/index.ts';
@@ -78,6 +79,24 @@ describe('cookies of one name with several values', () => {
       });
     });
   }
+
+  it('of sessions in a store all end before the provider revokes a token', async () => {
+    world.idp.metadata = { revocation_endpoint: `${world.idp.issuer}/revoke` };
+    protect(KINDS['in a store']!);
+    const [mine, other] = [await login('me'), await login('you')];
+    const revoking = Promise.withResolvers<ServerResponse>();
+    world.idp.intercept = (req, res) => {
+      if (req.url !== '/revoke') return false;
+      revoking.resolve(res);
+      return true;
+    };
+    const logout = send([...mine, ...other], '/logout');
+    const response = await revoking.promise;
+    expect([await statusOf([...mine]), await statusOf([...other])]).to.deep.equal([302, 302]);
+    world.idp.intercept = undefined;
+    response.end();
+    expect((await logout).status).to.equal(302);
+  });
 
   for (const stray of ['refresh_token', 'access_token_2', 'id_token_4', 'token_mac']) {
     it(`do not matter if the login did not set them: ${stray}`, async () => {

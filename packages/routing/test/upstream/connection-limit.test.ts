@@ -156,6 +156,28 @@ describe('the limit of connections of a cluster', () => {
     expect(statuses.toSorted()).to.deep.equal([200, 200, 200, 503]);
   });
 
+  it('counts no connection for a request that was served when an idle one to another host was closed', async () => {
+    await serving(1);
+    const first = [send(gw), send(gw)];
+    await until(() => isHeld(2));
+    const { hosts } = gw.upstreams.get('echo_gw-system') as Cluster;
+    hosts.all[1]!.setFlag('failedOutlierCheck', true);
+    const waiting = send(gw);
+    await until(() => gw.stat('upstream_rq_pending_active') === 1);
+    other.held[0]!.end();
+    await until(() => gw.outcomes.length === 1);
+    // Its place is free, and the one of the idle connection as well.
+    one.held[0]!.socket!.destroy();
+    await until(() => one.held.length === 2);
+    const { socket } = one.held[1]!;
+    one.held[1]!.end();
+    const statuses = await Promise.all([...first, waiting].map(({ status }) => status));
+    expect(statuses.toSorted()).to.deep.equal([200, 200, 503]);
+    socket!.destroy();
+    await until(() => gw.stat('upstream_cx_active') === 0);
+    expect(gw.stat('circuit_breakers.default.cx_open')).to.equal(0);
+  });
+
   describe('counts upgrades', () => {
     const HANDSHAKE = 'GET / HTTP/1.1\r\nhost: a\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n';
     const ACCEPTED = 'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n';
@@ -290,6 +312,26 @@ describe('the limit of connections of a cluster', () => {
       (await open!(ECHO)).socket.destroy();
     });
   });
+});
+
+describe('the pool of a host that leaves its cluster', () => {
+  afterEach(closeAll);
+
+  for (const useHttp2 of [false, true])
+    it(`is removed from the limit of connections over HTTP/${useHttp2 ? 2 : 1}`, async () => {
+      const port = useHttp2 ? (await http2Upstream(ok)).port : await httpUpstream((_req, res) => void res.end());
+      const gw = await gateway({ upstream: snapshotOf(port, { spec: { useHttp2 } }) });
+      const { connections } = (gw.upstreams.get('echo_gw-system') as Cluster).breakers;
+      const removed: LimitedPool[] = [];
+      const remove = connections.remove.bind(connections);
+      connections.remove = (pool) => {
+        removed.push(pool);
+        remove(pool);
+      };
+      expect(await send(gw).status).to.equal(200);
+      gw.upstreams.apply([]);
+      await until(() => removed.length > 0);
+    });
 });
 
 describe('a limit of connections', () => {

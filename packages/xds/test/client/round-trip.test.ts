@@ -265,6 +265,39 @@ describe('two planes', () => {
     expect(proxy.served).to.deep.equal(states.snapshot());
   });
 
+  it('forget the part of an update that arrived before the connection was lost', async () => {
+    let isHalf = false;
+    /** Sends a virtual host before the list that contains its version. */
+    const create = (): StateEncoder => {
+      const encoder = createStateEncoder();
+      return {
+        encode(state) {
+          const set = encoder.encode(state);
+          if (!isHalf) return set;
+          const list = set.types.get(TYPE.virtualHost)!;
+          const byName = new Map(Array.from(list.byName, ([name, each]) => [name, { ...each, version: 'abc' }]));
+          return { version: 'abc', types: new Map([...set.types, [TYPE.virtualHost, { version: 'abc', byName }]]) };
+        },
+      };
+    };
+    const other = await startServer({ translations: [{ ...NODE_TRANSLATION, create }] });
+    other.publish(states.current());
+    const proxy = connect([other.port]);
+    await until(() => proxy.accepted > 0, 'the first state');
+    const received = (): number => proxy.stat('xds.virtual_host.update_attempt')!.value;
+    const before = received();
+    isHalf = true;
+    states.source.set('up', upstream('up', 2));
+    other.publish(states.current());
+    await until(() => received() > before, 'a part');
+    other.close();
+    server.close();
+    server = await startServer({}, { port: other.port });
+    states.source.set('up', upstream('up', 3));
+    publish();
+    await until(() => proxy.served?.version === version(), 'the state');
+  });
+
   it('connect the proxy to another control plane, which has the same versions', async () => {
     const other = await startServer();
     try {
