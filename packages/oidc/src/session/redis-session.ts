@@ -32,11 +32,11 @@ export function createRedisLock(redis: SessionRedis, prefix: string, lockMs = LO
     async acquire(id, waitMs) {
       const key = `${prefix}lock:${id}`;
       const owner = randomToken();
-      const until = Date.now() + waitMs;
+      const until = performance.now() + waitMs;
       const take = () =>
         redis.run((each) => each.set(key, owner, { condition: 'NX', expiration: { type: 'PX', value: lockMs } }));
       while ((await take()) === null) {
-        if (Date.now() >= until) return undefined;
+        if (performance.now() >= until) return undefined;
         await wait(POLL_MS);
       }
       const extend = (): Promise<unknown> =>

@@ -14,9 +14,9 @@ export function createLocalLock(): SessionLock {
   const locks = new Map<string, Promise<void>>();
   return {
     async acquire(id, waitMs) {
-      const until = Date.now() + waitMs;
+      const until = performance.now() + waitMs;
       for (let other = locks.get(id); other; other = locks.get(id)) {
-        const left = until - Date.now();
+        const left = until - performance.now();
         if (left <= 0) return undefined;
         await Promise.race([other, wait(left, undefined, { ref: false })]);
       }

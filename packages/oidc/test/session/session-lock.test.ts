@@ -15,4 +15,18 @@ describe('the lock of a session in one process', () => {
     await next!();
     expect(await lock.acquire('a', 0)).to.be.a('function');
   });
+
+  it('is waited for as long as requested, also if the clock of the system is set back', async () => {
+    const lock = createLocalLock();
+    const release = await lock.acquire('a', 0);
+    const { now } = Date;
+    let time = now();
+    Date.now = () => (time -= 60_000);
+    try {
+      expect(await lock.acquire('a', 20)).to.equal(undefined);
+    } finally {
+      Date.now = now;
+      await release!();
+    }
+  });
 });
