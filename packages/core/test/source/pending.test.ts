@@ -90,16 +90,18 @@ describe('a changed file', () => {
   });
 
   it('is read again if it changes while it is read', async () => {
-    const reading = Promise.withResolvers<void>();
+    const [began, reading] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const contents: string[] = [];
     pending = createPending(DEBOUNCE_MS, async (file) => {
       const written = await readUnit(file, 1_000_000);
+      began.resolve();
       if (contents.push(written[0]!.issues.length === 0 ? 'valid' : 'broken') === 1) await reading.promise;
       return written;
     });
     writeFileSync(path, FIRST);
     pending.touch(path, 0);
     const first = pending.settled(DEBOUNCE_MS);
+    await began.promise;
     writeFileSync(path, FIRST + SECOND);
     pending.touch(path, DEBOUNCE_MS);
     reading.resolve();

@@ -108,6 +108,22 @@ describe('a subscription of a secret', () => {
     expect(rejections()).to.equal(3);
   });
 
+  it('rejects only the last of several bad responses that follow, and none once the stream has ended', async () => {
+    subscribe();
+    await settled();
+    const [stream] = streams;
+    const sent = (): number => stream!.sent.length;
+    for (let i = 0; i < 4; i++) stream!.reject();
+    expect(sent()).to.equal(2);
+    mock.timers.tick(1_000);
+    expect(sent()).to.equal(3);
+    for (let i = 0; i < 2; i++) stream!.reject();
+    stream!.end();
+    mock.timers.tick(1_000);
+    await settled();
+    expect([sent(), streams.length]).to.deep.equal([3, 2]);
+  });
+
   it('cancels a stream that opens after it was closed', async () => {
     subscribe();
     subscription.close();

@@ -55,10 +55,10 @@ describe('watched files', () => {
   const KEY = keyOf('Upstream', metadata);
 
   /** Watches the file with this content. */
-  function watch(content: string): void {
+  function watch(content: string, watchedKind = kind): void {
     const origin = { file: 'memory:a', line: 1, column: 1 };
     const resource: Resource = { apiVersion: 'gw.vendor.io/v1', kind: 'Upstream', metadata, spec: {}, origin };
-    watched = createWatchedFiles(kind, {
+    watched = createWatchedFiles(watchedKind, {
       onChange: () => {
         changedAt.push(performance.now());
         if (watched.observedOf(KEY)!.problems.length > 0) reported.push(watched.observedOf(KEY)!.problems[0]!.message);
@@ -158,5 +158,40 @@ describe('watched files', () => {
     const [problem] = watched.observedOf(KEY)!.problems;
     expect(problem!.path).to.deep.equal(['spec', 'file']);
     expect(problem!.message).to.equal('invalid: second; the previous content stays in use');
+  });
+
+  it('are read although they keep changing, after some seconds', async () => {
+    watch('valid');
+    for (let i = 0; i < 8; i++) {
+      writeFileSync(path, `valid${' '.repeat(i)}`);
+      await time.pass(500);
+    }
+    expect(watched.get(path)).to.match(/^valid +$/);
+  });
+
+  it('are read although they change with each read, after some seconds', async () => {
+    const read = (file: string) => {
+      const found = kind.read(file);
+      writeFileSync(file, `${readFileSync(file, 'utf8')} `);
+      return found;
+    };
+    watch('valid', { ...kind, read });
+    await time.pass(6000);
+    expect(watched.get(path)).to.match(/^valid +$/);
+  });
+
+  it('are looked at no more once they are closed, also by whoever uses them', async () => {
+    let looks = 0;
+    const counted = { ...kind, pathsOf: (file: string) => (looks++, [file]) };
+    const options = { onChange: () => watched.close(), log: silentLoggers, metrics: createMetrics() };
+    watched = createWatchedFiles(counted, options);
+    writeFileSync(path, 'valid');
+    const origin = { file: 'memory:a', line: 1, column: 1 };
+    watched.follow(KEY, { apiVersion: 'gw.vendor.io/v1', kind: 'Upstream', metadata, spec: {}, origin });
+    writeFileSync(path, 'valid again');
+    await time.until(() => watched.get(path) === 'valid again');
+    const before = looks;
+    await time.pass(5000);
+    expect(looks).to.equal(before);
   });
 });
