@@ -34,7 +34,7 @@ export function retrying(upstreams: Upstreams, once: Once): Once {
     let outcome = await attempt();
     for (let retries = 1; retries <= policy.numRetries && isRetriable(outcome, retry); retries++) {
       const delay = policy.delayMs(retries);
-      if (signal?.aborted || performance.now() + delay >= over || !breakers?.beginRetry()) break;
+      if (performance.now() + delay >= over || !breakers?.beginRetry()) break;
       try {
         await wait(delay, undefined, { signal });
         outcome = await attempt();

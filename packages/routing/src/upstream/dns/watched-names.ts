@@ -79,7 +79,7 @@ class WatchedName {
       this.#failures = 0;
       this.#resolvedAt = this.#now();
       this.addresses = addresses;
-      if (!this.#stopped) for (const watcher of this.watchers) watcher.onAddresses(addresses);
+      for (const watcher of this.watchers) watcher.onAddresses(addresses);
       const { ttlMs } = addresses;
       // A TTL of 0 would look the name up without pause.
       this.#wait(respectTtl && ttlMs ? ttlMs : rateMs);
@@ -89,7 +89,6 @@ class WatchedName {
   }
 
   #failed(error: Error): void {
-    if (this.#stopped) return;
     for (const watcher of this.watchers) watcher.onFailure?.(error);
     if (this.addresses && this.#now() - this.#resolvedAt > KEEP_MS) {
       this.addresses = undefined;

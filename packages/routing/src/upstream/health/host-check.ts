@@ -81,7 +81,6 @@ export class HostCheck {
   };
 
   #finish(result: CheckResult): void {
-    if (this.#closed) return;
     clearTimeout(this.#timer);
     const passed = typeof result === 'string';
     const transition = passed ? this.#passed(result === 'degraded') : this.#failed(result);
