@@ -2,8 +2,10 @@ import { expect } from 'chai';
 import type { JWTPayload } from 'jose';
 import { createContext } from '@edge-gateway/core';
 import { oidc, type OidcOptions } from '../../src/index.ts';
+import { until } from '../../../../test/parts/until.ts';
 import { startBadProvider, type BadProvider } from '../parts/bad-provider.ts';
 import { createBrowser, type Visited } from '../parts/browser.ts';
+import { holdCallTimeouts } from '../parts/call-timeouts.ts';
 import { startSite, type Site } from '../parts/site.ts';
 
 describe('a login at a malicious provider', () => {
@@ -19,7 +21,11 @@ describe('a login at a malicious provider', () => {
     session: { redis: {}, cookieOptions: { notSecure: true } },
     ...more,
   });
-  const protect = (more: Partial<OidcOptions> = {}): void => site.use(oidc(options(more), createContext()));
+  /** Added to the clock. */
+  let shift = 0;
+  const clock = (): number => Date.now() + shift;
+  const protect = (more: Partial<OidcOptions> = {}): void =>
+    site.use(oidc(options(more), createContext({ now: clock })));
   const visit = (): Promise<Visited> => createBrowser().visit(`${site.url}/a`);
   const refused = async (statuses: readonly number[]): Promise<Visited> => {
     const seen = site.seen.length;
@@ -40,6 +46,7 @@ describe('a login at a malicious provider', () => {
   });
   beforeEach(() => {
     idp.reset();
+    shift = 0;
     protect();
   });
 
@@ -212,6 +219,8 @@ describe('a login at a malicious provider', () => {
     expect((await visit()).status).to.equal(200);
     for (let rotation = 0; rotation < 3; rotation++) {
       await idp.rotate();
+      // Of the five seconds after a fetch, in which there is no other, only the last ones are waited for.
+      shift += 4700;
       const calls = idp.keyCalls;
       const answers = await Promise.all(Array.from({ length: 5 }, visit));
       expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200]);
@@ -226,7 +235,7 @@ describe('a login at a malicious provider', () => {
     await refused([403]);
   });
 
-  it('returns a 504 page when the token endpoint drips, and the same callback works later', async () => {
+  it('returns a 504 page when the token endpoint does not respond, and the same callback works later', async () => {
     const browser = createBrowser();
     let release: (() => void) | undefined;
     const first = await browser.visit(`${site.url}/a`, { stopAt: (url) => url.includes('/callback?') });
@@ -234,7 +243,13 @@ describe('a login at a malicious provider', () => {
       release = resolve;
     });
     idp.delay = stuck;
-    const answer = await browser.send(first.url);
+    const timeouts = holdCallTimeouts();
+    const calls = idp.tokenCalls;
+    const sent = browser.send(first.url);
+    await until(() => idp.tokenCalls > calls, 'the call of the token endpoint');
+    timeouts.expire();
+    timeouts.restore();
+    const answer = await sent;
     expect(answer.status).to.equal(504);
     expect(await answer.text()).to.contain('href=""');
     release?.();

@@ -1,15 +1,17 @@
 import { expect } from 'chai';
 import type { ServerResponse } from 'node:http';
+import { until } from '../../../../test/parts/until.ts';
 import { createBrowser } from '../parts/browser.ts';
 import { startBadWorld, type BadWorld } from '../parts/bad-world.ts';
+import { holdCallTimeouts, type CallTimeouts } from '../parts/call-timeouts.ts';
 
 /** Longer than a test may last: who gets an answer did not wait for that of the provider. */
 const SLOW_MS = 600_000;
 
-/** One byte a second, without an end. */
+/** A byte at a time, without an end. */
 function drip(res: ServerResponse): void {
   res.writeHead(200, { 'content-type': 'application/json' }).write('{');
-  const timer = setInterval(() => res.write(' '), 1000);
+  const timer = setInterval(() => res.write(' '), 20);
   res.on('close', () => clearInterval(timer));
 }
 
@@ -20,6 +22,11 @@ function slow(res: ServerResponse, answer: () => void): void {
 
 describe('a login at a slow provider', () => {
   const worlds: BadWorld[] = [];
+  let timeouts: CallTimeouts;
+  /** Calls that the provider does not respond to in time. */
+  let slowCalls = 0;
+  before(() => (timeouts = holdCallTimeouts()));
+  after(() => timeouts.restore());
   const make = async (): Promise<BadWorld> => {
     const world = await startBadWorld();
     worlds.push(world);
@@ -28,6 +35,24 @@ describe('a login at a slow provider', () => {
   };
   after(() => Promise.all(worlds.map((world) => world.close())));
 
+  /** Responds to calls of a path in a slow way. */
+  function slowAt(world: BadWorld, path: string, respond: (res: ServerResponse) => void = drip): void {
+    world.idp.intercept = (req, res) => {
+      if (!req.url!.startsWith(path)) return false;
+      slowCalls++;
+      respond(res);
+      return true;
+    };
+  }
+  /** Sends requests, and lets the call to the provider that they wait for time out. */
+  async function timedOut<T>(send: () => Promise<T>): Promise<T> {
+    const before = slowCalls;
+    const sent = send();
+    await until(() => slowCalls > before, 'the call to the provider');
+    timeouts.expire();
+    return sent;
+  }
+
   const isTimeoutPage = async (answer: Response): Promise<void> => {
     expect(answer.status).to.equal(504);
     expect(answer.headers.get('retry-after')).to.equal('1');
@@ -35,29 +60,21 @@ describe('a login at a slow provider', () => {
     expect(await answer.text()).to.contain('<a href="">Try again</a>');
   };
 
-  // Each waits for five seconds, so they do so together.
   const ways: Record<string, (res: ServerResponse) => void> = {
     'answers after ten minutes': (res) => slow(res, () => res.end('{}')),
-    'drips a byte a second': drip,
+    'drips a byte at a time': drip,
     'never answers': () => {},
   };
-  it('returns a 504 page for the callback, whose link completes the login', async () => {
-    const run = async (name: string, way: (res: ServerResponse) => void): Promise<void> => {
+  for (const [name, respond] of Object.entries(ways))
+    it(`that ${name} returns a 504 page for the callback, whose link completes the login`, async () => {
       const world = await make();
       const { browser, url } = await world.atCallback('/deep?x=1');
-      world.idp.intercept = (req, res) => {
-        if (req.url !== '/token') return false;
-        way(res);
-        return true;
-      };
-      await isTimeoutPage(await browser.send(url));
+      slowAt(world, '/token', respond);
+      await isTimeoutPage(await timedOut(() => browser.send(url)));
       world.idp.reset();
       const again = await browser.visit(url);
-      expect(again.status, name).to.equal(200);
-      expect(again.url, name).to.equal(`${world.site.url}/deep?x=1`);
-    };
-    await Promise.all(Object.entries(ways).map(([name, way]) => run(name, way)));
-  });
+      expect([again.status, again.url]).to.deep.equal([200, `${world.site.url}/deep?x=1`]);
+    });
 
   it('that used up the code issues another one for the retry, without an error page', async () => {
     const world = await make();
@@ -65,11 +82,14 @@ describe('a login at a slow provider', () => {
     let used = false;
     world.idp.intercept = (req, res) => {
       if (req.url !== '/token') return false;
-      if (!used) return (used = true);
+      if (!used) {
+        slowCalls++;
+        return (used = true);
+      }
       res.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}');
       return true;
     };
-    await isTimeoutPage(await browser.send(url));
+    await isTimeoutPage(await timedOut(() => browser.send(url)));
     const retried = await browser.send(url);
     expect(retried.status).to.equal(302);
     expect(retried.headers.get('location')).to.equal(`${world.site.url}/deep?x=1`);
@@ -79,12 +99,8 @@ describe('a login at a slow provider', () => {
 
   it('at discovery causes a 504 page at the start of a login', async () => {
     const world = await make();
-    world.idp.intercept = (req, res) => {
-      if (!req.url!.startsWith('/.well-known')) return false;
-      drip(res);
-      return true;
-    };
-    const answer = await createBrowser().send(`${world.site.url}/a`);
+    slowAt(world, '/.well-known');
+    const answer = await timedOut(() => createBrowser().send(`${world.site.url}/a`));
     await isTimeoutPage(answer);
     world.idp.reset();
     world.shift = 2000;
@@ -94,12 +110,8 @@ describe('a login at a slow provider', () => {
   it('at its key set causes a 504 page whose link starts a new login, because the code is used', async () => {
     const world = await make();
     const { browser, url } = await world.atCallback('/deep?x=1');
-    world.idp.intercept = (req, res) => {
-      if (req.url !== '/jwks') return false;
-      drip(res);
-      return true;
-    };
-    const answer = await browser.send(url);
+    slowAt(world, '/jwks');
+    const answer = await timedOut(() => browser.send(url));
     expect(answer.status).to.equal(504);
     expect(await answer.text()).to.contain(`<a href="${world.site.url}/deep?x=1">Try again</a>`);
     world.idp.reset();
@@ -112,18 +124,14 @@ describe('a login at a slow provider', () => {
     world.idp.token = (answer) => ({ body: { ...answer, refresh_token: 'again', expires_in: 600 } });
     const browser = createBrowser();
     expect((await world.visit(browser)).status).to.equal(200);
-    world.idp.intercept = (req, res) => {
-      if (req.url !== '/token') return false;
-      drip(res);
-      return true;
-    };
+    slowAt(world, '/token');
     const ask = (): Promise<Response> => browser.send(`${world.site.url}/a`);
     world.stopClock();
     world.shift = 598_500;
-    const due = await Promise.all(Array.from({ length: 5 }, ask));
+    const due = await timedOut(() => Promise.all(Array.from({ length: 5 }, ask)));
     expect(due.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200]);
     world.shift = 610_000;
-    const ended = await ask();
+    const ended = await timedOut(ask);
     expect(ended.status).to.equal(503);
     expect(ended.headers.get('retry-after')).to.equal('1');
     world.idp.intercept = undefined;
