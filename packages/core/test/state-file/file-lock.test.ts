@@ -216,6 +216,61 @@ describe('the lock of a file', () => {
     expect(JSON.parse(readFileSync(`${path}.lock`, 'utf8'))).to.include({ pid: process.pid });
   });
 
+  it('is not kept open, and no longer renewed after it was lost, acquired again, and released', async () => {
+    const time = fakeTime();
+    const opened = (): number => (process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0);
+    try {
+      const lock = createFileLock(path);
+      const before = opened();
+      for (let i = 0; i < 3; i++) {
+        await lock.acquire();
+        rmSync(`${path}.lock`);
+      }
+      expect(opened()).to.equal(before);
+      await lock.acquire();
+      await lock.release();
+      write('of another', 100);
+      const { mtimeMs } = statSync(`${path}.lock`);
+      await time.pass(60_000);
+      expect(statSync(`${path}.lock`).mtimeMs).to.equal(mtimeMs);
+    } finally {
+      time.restore();
+    }
+  });
+
+  it('is lost when another process has it, also to one that acquires it again', async () => {
+    const lock = createFileLock(path);
+    await lock.acquire();
+    write({ host: 'elsewhere', pid: 7, started: '' });
+    for (let i = 0; i < 2; i++) {
+      const error: unknown = await lock.acquire().catch((reason: unknown) => reason);
+      expect(error).to.be.instanceOf(FileInUse);
+    }
+  });
+
+  it('is acquired again by the same process, e.g. after a restart of a gateway within it', async () => {
+    await createFileLock(path).acquire();
+    await createFileLock(path).acquire();
+    const { pid, started } = JSON.parse(readFileSync(`${path}.lock`, 'utf8')) as { pid: number; started: string };
+    expect(pid).to.equal(process.pid);
+    if (process.platform !== 'linux') return;
+    const start = /\)(?: \S+){19} (\d+) /.exec(readFileSync('/proc/self/stat', 'utf8'))?.[1];
+    expect(started).to.equal(start);
+  });
+
+  it('of a process that belongs to another user counts', async () => {
+    const { pid } = await lockElsewhere();
+    const { kill } = process;
+    process.kill = () => {
+      throw Object.assign(new Error('not permitted'), { code: 'EPERM' });
+    };
+    try {
+      expect(await failure()).to.contain(`process ${pid} of `);
+    } finally {
+      process.kill = kill;
+    }
+  });
+
   it('of a running process counts if nobody knows when it started', async () => {
     const { pid } = await lockElsewhere();
     write({ host: hostname(), pid, started: '', space: spaceOf('self') });
@@ -250,6 +305,11 @@ describe('the lock of a file', () => {
     ['is not JSON', '{"host":'],
     ['names no process', '{"host":"a","pid":"x","started":""}'],
     ['names a group of processes', '{"host":"a","pid":-1,"started":""}'],
+    ['names the group of the reader', '{"host":"a","pid":0,"started":""}'],
+    ['names a part of a process', '{"host":"a","pid":1.5,"started":""}'],
+    ['names no host', '{"host":1,"pid":1,"started":""}'],
+    ['does not say since when', '{"host":"a","pid":1}'],
+    ['is no object', 'null'],
   ] as const)
     it(`that ${what} counts while it is recent`, async () => {
       write(text);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -234,5 +234,26 @@ describe('a scheduled writer, over time', () => {
     await writer.close();
     expect(() => writeFileSync(`${path}.lock`, hostname(), { flag: 'wx' })).not.to.throw();
     rmSync(`${path}.lock`);
+  });
+
+  it('writes nothing when it is closed without a pending value, and leaves no timer', async () => {
+    create();
+    await writer.close();
+    expect([attempts, failures.value, existsSync(`${path}.lock`)]).to.deep.equal([[], 0, false]);
+    time.restore();
+    const timers = (): number => process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length;
+    const before = timers();
+    create();
+    writer.write('a');
+    await writer.close();
+    expect(timers()).to.equal(before);
+  });
+
+  it('writes although the lock cannot be acquired for another reason than another process', async () => {
+    mkdirSync(`${path}.lock`);
+    create();
+    writer.write('a');
+    await attempted(1);
+    expect([failures.value, lines]).to.deep.equal([0, []]);
   });
 });

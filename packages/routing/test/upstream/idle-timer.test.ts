@@ -83,6 +83,12 @@ describe('the timer of an idle connection', () => {
     timer.stop();
     pass(1000);
     expect(idle).to.equal(0);
+    const shortened = created(10_000);
+    shortened.begin();
+    shortened.limit(100);
+    shortened.stop();
+    pass(20_000);
+    expect(idle).to.equal(0);
   });
 
   it('allows no idle connections with a limit of 0', () => {

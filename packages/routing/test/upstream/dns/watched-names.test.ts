@@ -48,6 +48,27 @@ describe('a watched name', () => {
     await waits(200);
   });
 
+  for (const isFailing of [false, true])
+    it(`is not looked up again after its last watcher left during a lookup that ${isFailing ? 'fails' : 'succeeds'}`, async () => {
+      mock.timers.enable({ apis: ['setTimeout'] });
+      const found: unknown[] = [];
+      const lookups: PromiseWithResolvers<Addresses>[] = [];
+      const resolve = (): Promise<Addresses> => {
+        lookups.push(Promise.withResolvers());
+        return lookups.at(-1)!.promise;
+      };
+      const names = createWatchedNames({ local: () => undefined, resolve } as unknown as Lookup);
+      const rules = { family: 'v4', rateMs: 1000, respectTtl: false } as const;
+      const watcher = { onAddresses: found.push.bind(found), onFailure: found.push.bind(found) };
+      names.watch('a.test', rules, watcher)();
+      if (isFailing) lookups[0]!.reject(new Error('no answer'));
+      else lookups[0]!.resolve({ v4: ['192.0.2.1'], v6: [], ttlMs: undefined });
+      await turn();
+      mock.timers.tick(DAY_MS);
+      await turn();
+      expect([found, lookups.length]).to.deep.equal([[], 1]);
+    });
+
   it('keeps its last addresses for a day if lookups fail', async () => {
     const dns = await dnsServer({ 'a.test': { a: ['192.0.2.1'] } });
     let now = 0;
