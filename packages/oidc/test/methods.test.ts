@@ -4,6 +4,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import {
   createContext,
   deriveKey,
+  digest,
   keyedDigest,
   createPages,
   withPage,
@@ -365,12 +366,13 @@ describe('login as an auth method', () => {
     /** Adds the cookie that only the gateway can write: its key is derived from the client secret. */
     const tied = (cookies: { id_token: string; access_token: string }): Record<string, string> => {
       const stateKey = deriveKey('a secret: with / odd % characters', 'oidc state');
-      const macOf = (name: string, token: string): string => {
-        const client = JSON.stringify([idp.issuer, 'web']);
-        return keyedDigest(deriveKey(stateKey, 'oidc token mac'), JSON.stringify([client, name, 'a login', token]));
-      };
-      const macs = [macOf('id_token', cookies.id_token), macOf('access_token', cookies.access_token)];
-      return { ...cookies, '__Host-token_mac': ['a login', ...macs, ''].join('.') };
+      const bound = ['a login', digest(cookies.id_token), digest(cookies.access_token), ''].join('.');
+      const names = ['id_token', 'access_token', 'refresh_token'];
+      const mac = keyedDigest(
+        deriveKey(stateKey, 'oidc token mac'),
+        JSON.stringify([JSON.stringify([idp.issuer, 'web']), ...names, bound]),
+      );
+      return { ...cookies, '__Host-token_mac': `${bound}.${mac}` };
     };
     const roleHeader = { accessToken: { claimsToHeaders: [{ claim: 'role', header: 'x-role' }] } };
     const inCookies = (more: Partial<OidcAuthorizationCode> = {}): AuthMethod => make({ session: {}, ...more });

@@ -50,8 +50,8 @@ export function clearCookie(name: string, attributes: CookieAttributes): string 
 }
 
 /**
- * Returns the cookies that carry a value: one, or for a long value `<name>` with the number of chunks and a digest, and
- * `<name>_1`, `<name>_2`…; `undefined` if it is too long for cookies.
+ * Returns the cookies that carry a value: one, or for a long value `<name>` with the digests of its chunks, and `<name>_1`,
+ * `<name>_2`…; `undefined` if it is too long for cookies.
  */
 export function splitValue(name: string, value: string): readonly (readonly [string, string])[] | undefined {
   if (value.length <= CHUNK_LENGTH) return [[name, value]];
@@ -59,53 +59,31 @@ export function splitValue(name: string, value: string): readonly (readonly [str
   if (count > MAX_CHUNKS) return undefined;
   const chunks = Array.from({ length: count }, (_, i) => value.slice(i * CHUNK_LENGTH, (i + 1) * CHUNK_LENGTH));
   return [
-    [name, `chunks:${count}:${digest(value)}`],
+    [name, ['chunks', ...chunks.map(digest)].join(':')],
     ...chunks.map((chunk, i) => [`${name}_${i + 1}`, chunk] as const),
   ];
 }
+
+const CHUNKS = new RegExp(`^chunks(?::[\\w-]{43}){2,${MAX_CHUNKS}}$`);
 
 /**
  * Returns the values passed to {@link splitValue}: several if cookies of one name have several values, none if chunks are missing,
  * changed, reordered or of another login.
  */
 export function joinValues(name: string, cookies: Cookies): readonly string[] {
-  const joined = new Map<number, ReadonlyMap<string, string>>();
-  return (cookies.get(name) ?? []).flatMap((first) => {
-    const chunked = /^chunks:([2-9]):([\w-]{43})$/.exec(first);
-    if (!chunked) return first || [];
-    const count = Number(chunked[1]);
-    // Once for all values: they are up to 64 digests of a whole header.
-    const values = joined.get(count) ?? joinChunks(name, cookies, count);
-    joined.set(count, values);
-    return values.get(chunked[2]!) ?? [];
+  const written = cookies.get(name) ?? [];
+  if (!written.some((first) => CHUNKS.test(first))) return written.filter((first) => first !== '');
+  const byDigest = possibleNames(name)
+    .slice(1)
+    .map((each) => new Map(cookies.get(each)?.map((chunk) => [digest(chunk), chunk])));
+  return written.flatMap((first) => {
+    if (!CHUNKS.test(first)) return first || [];
+    const chunks = first
+      .split(':')
+      .slice(1)
+      .map((each, i) => byDigest[i]!.get(each));
+    return chunks.includes(undefined) ? [] : chunks.join('');
   });
-}
-
-/** Chunks with several values are combined in this many ways at most. */
-const MAX_COMBINATIONS = 64;
-
-/** Returns the combinations of chunks by their digests. */
-function joinChunks(name: string, cookies: Cookies, count: number): ReadonlyMap<string, string> {
-  const values = new Map<string, string>();
-  if (count > MAX_CHUNKS) return values;
-  const chunks = Array.from({ length: count }, (_, i) => cookies.get(`${name}_${i + 1}`) ?? []);
-  const combinations = chunks.reduce((product, { length }) => product * length, 1);
-  for (let n = 0; n < Math.min(combinations, MAX_COMBINATIONS); n++) {
-    const value = combination(chunks, n);
-    values.set(digest(value), value);
-  }
-  return values;
-}
-
-/** Returns the `n`th of all combinations, joined; the first one has the first value of each chunk. */
-function combination(chunks: readonly (readonly string[])[], n: number): string {
-  let value = '';
-  let rest = n;
-  for (const values of chunks) {
-    value += values[rest % values.length]!;
-    rest = Math.floor(rest / values.length);
-  }
-  return value;
 }
 
 /** Returns the names of all cookies that a value under `name` may be spread over. */

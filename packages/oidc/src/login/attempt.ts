@@ -67,7 +67,7 @@ export function beginAttempt(
   const state = seal(key, purposeOf(settings.id), JSON.stringify(content));
   // Names contain the time, so this is by age.
   const open = [...cookiesOf(request).keys()].filter((name) => name.startsWith(stem)).toSorted();
-  const surplus = open.slice(0, Math.max(0, open.length + 1 - MAX_ATTEMPTS));
+  const surplus = open.slice(0, Math.min(MAX_ATTEMPTS, Math.max(0, open.length + 1 - MAX_ATTEMPTS)));
   return {
     attempt: { cookieName, target, consecutiveLogins, ...derived(key, settings.id, secret) },
     state,

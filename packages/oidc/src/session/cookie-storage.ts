@@ -59,8 +59,8 @@ interface Found {
 const LOGIN_LENGTH = 12;
 
 /**
- * Creates a storage in the browser, with one cookie per token. If they are not encrypted, another cookie contains a MAC for
- * each of them: a single token, which upstreams, logs and other clients may have seen, is not a session, nor is a mix of two logins.
+ * Creates a storage in the browser, with one cookie per token. If they are not encrypted, another cookie contains their
+ * digests and a MAC: a single token, which upstreams, logs and other clients may have seen, is not a session, nor is a mix of two logins.
  */
 export function createCookieStorage(options: CookieStorageOptions): SessionStorage {
   const { attributes, cipherKeys, macKeys } = options;
@@ -69,10 +69,9 @@ export function createCookieStorage(options: CookieStorageOptions): SessionStora
 
   const purposeOf = (part: Part): string => `${options.client} ${nameOf(part)}`;
 
-  function macOf(key: Uint8Array, login: string, part: Part, token: string | undefined): string {
-    if (token === undefined) return '';
-    return keyedDigest(key, JSON.stringify([options.client, nameOf(part), login, token]));
-  }
+  const names = PARTS.map(nameOf);
+  const macOf = (key: Uint8Array, bound: string): string =>
+    keyedDigest(key, JSON.stringify([options.client, ...names, bound]));
 
   function write(request: AuthRequest, session: Session, login: string): readonly string[] {
     const written: string[] = [];
@@ -94,10 +93,11 @@ export function createCookieStorage(options: CookieStorageOptions): SessionStora
       }
     }
     if (!cipherKeys) {
-      const mac = [login, ...PARTS.map((part) => macOf(macKeys[0]!, login, part, stored[part]))].join('.');
+      const bound = [login, ...PARTS.map((part) => (stored[part] === undefined ? '' : digest(stored[part])))].join('.');
+      const value = `${bound}.${macOf(macKeys[0]!, bound)}`;
       used.add(macName);
-      size += macName.length + mac.length;
-      written.push(setCookie(macName, mac, attributes));
+      size += macName.length + value.length;
+      written.push(setCookie(macName, value, attributes));
     }
     if (used.size > MAX_COOKIES || size > MAX_BYTES) throw tooLarge();
     return [...clear(request).filter((cookie) => !used.has(cookie.slice(0, cookie.indexOf('=')))), ...written];
@@ -117,11 +117,17 @@ export function createCookieStorage(options: CookieStorageOptions): SessionStora
     return names.filter((name) => cookies.has(name)).map((name) => clearCookie(name, attributes));
   }
 
-  /** Returns the tokens of each login in the cookies; values of different logins are not combined. */
+  /**
+   * Returns the tokens of each login in the cookies; values of different logins are not combined. Each value is verified once,
+   * since a sibling host may have set many.
+   */
   function read(cookies: Cookies): readonly Found[] {
     const values = PARTS.map((part) => [part, joinValues(nameOf(part), cookies)] as const);
     if (cipherKeys) return readSealed(cipherKeys, values);
-    return (cookies.get(macName) ?? []).flatMap((mac) => readSigned(mac, values) ?? []);
+    const macs = cookies.get(macName) ?? [];
+    if (macs.length === 0) return [];
+    const byDigest = values.map(([, tokens]) => new Map(tokens.map((token) => [digest(token), token])));
+    return macs.flatMap((mac) => readSigned(mac, byDigest) ?? []);
   }
 
   function readSealed(keys: readonly Uint8Array[], values: readonly PartValues[]): readonly Found[] {
@@ -138,18 +144,15 @@ export function createCookieStorage(options: CookieStorageOptions): SessionStora
   }
 
   /** Cookies of tokens that the login did not set are ignored; of those that it did set, one value must be its own. */
-  function readSigned(mac: string, values: readonly PartValues[]): Found | undefined {
-    const [login = '', ...macs] = mac.split('.');
-    if (login === '' || macs.length !== PARTS.length) return undefined;
-    const set = values.filter(([, tokens], i) => tokens.length > 0 && macs[i] !== '');
-    for (const key of macKeys) {
-      const isOwn = (part: Part, token: string): boolean =>
-        isEqual(macs[PARTS.indexOf(part)]!, macOf(key, login, part, token));
-      const own = set.map(([part, tokens]) => [part, tokens.find((token) => isOwn(part, token))] as const);
-      if (own.length > 0 && own.every(([, token]) => token !== undefined))
-        return { login, tokens: Object.fromEntries(own) };
-    }
-    return undefined;
+  function readSigned(value: string, byDigest: readonly ReadonlyMap<string, string>[]): Found | undefined {
+    const [, bound = '', mac = ''] = /^(.+)\.([\w-]{43})$/.exec(value) ?? [];
+    if (!macKeys.some((key) => isEqual(mac, macOf(key, bound)))) return undefined;
+    const [login = '', ...digests] = bound.split('.');
+    const own = PARTS.flatMap((part, i) =>
+      digests[i] && byDigest[i]!.size > 0 ? [[part, byDigest[i]!.get(digests[i])] as const] : [],
+    );
+    if (own.length === 0 || own.some(([, token]) => token === undefined)) return undefined;
+    return { login, tokens: Object.fromEntries(own) };
   }
 
   async function isGenuine(session: Session): Promise<boolean> {

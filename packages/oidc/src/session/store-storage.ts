@@ -50,6 +50,11 @@ interface Content extends Session {
 }
 
 const HANDLE = /^[\w-]{43}$/;
+/**
+ * Maximum handles of a request that are looked up. A sibling host can set one for each of its parent domains and each part of
+ * the path, so that a path needs dozens of segments to reach it.
+ */
+const MAX_LOOKUPS = 64;
 /** Lifetime of a session whose cookie ends with the browser session. */
 const BROWSER_SESSION_MS = 86_400_000;
 
@@ -117,8 +122,9 @@ export function createStoreStorage(options: StoreStorageOptions): SessionStorage
   }
 
   async function* sessionsOf(request: AuthRequest): AsyncIterable<HandleSession> {
-    for (const handle of cookiesOf(request).get(cookieName) ?? []) {
-      const found = HANDLE.test(handle) ? await fetchSession(handle) : undefined;
+    const handles = (cookiesOf(request).get(cookieName) ?? []).filter((value) => HANDLE.test(value));
+    for (const handle of handles.slice(0, MAX_LOOKUPS)) {
+      const found = await fetchSession(handle);
       if (found) yield found;
     }
   }

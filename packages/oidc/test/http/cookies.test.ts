@@ -34,13 +34,13 @@ describe('cookies', () => {
     expect(setCookie('a', 'b', bare)).to.equal('a=b');
   });
 
-  it('with several values have all of them, without repetitions and up to eight', () => {
+  it('with several values have all of them, without repetitions', () => {
     expect([...parseCookies('a=1; b=2; a=3; a="1"')]).to.deep.equal([
       ['a', ['1', '3']],
       ['b', ['2']],
     ]);
-    const many = Array.from({ length: 20 }, (_, i) => `a=${i}`).join('; ');
-    expect(parseCookies(many).get('a')).to.deep.equal(['0', '1', '2', '3', '4', '5', '6', '7']);
+    const many = Array.from({ length: 2000 }, (_, i) => `a=${i}`).join('; ');
+    expect(parseCookies(many).get('a')).to.have.length(2000);
   });
 
   it('of HTTP/2 are read from several headers', () => {
@@ -69,8 +69,7 @@ describe('cookies', () => {
       [head, ['t_1', two[1]], ['t_2', one[1]], three],
       [head, one, ['t_2', one[1]], three],
       [head, one, other[2]!, three],
-      [['t', head[1].replace('chunks:3', 'chunks:4')], one, two, three, ['t_4', 'x']],
-      [['t', head[1].replace('chunks:3', 'chunks:9')], one, two, three],
+      [['t', head[1].replace('chunks:', `chunks:${'x'.repeat(43)}:`)], one, two, three, ['t_4', 'x']],
     ] as [string, string][][];
     for (const cookies of bad) expect(joinValues('t', map(cookies))).to.deep.equal([]);
   });
@@ -87,11 +86,10 @@ describe('cookies', () => {
     expect(joinValues('t', map([...stray, ...mine]))).to.deep.equal(['stray0', long]);
   });
 
-  it('are combined in at most 64 ways', () => {
+  it('find their chunks behind any number of others', () => {
     const mine = splitValue('t', 'y'.repeat(14_000))!;
-    const stray = [1, 2, 3].flatMap((i) => mine.slice(1).map(([name]) => [name, `stray${i}`] as const));
-    expect(joinValues('t', map([...mine, ...stray]))).to.deep.equal(['y'.repeat(14_000)]);
-    expect(joinValues('t', map([...stray, ...mine]))).to.deep.equal([]);
+    const stray = Array.from({ length: 100 }, (_, i) => mine.slice(1).map(([name]) => [name, `stray${i}`] as const));
+    expect(joinValues('t', map([...stray.flat(), ...mine]))).to.deep.equal(['y'.repeat(14_000)]);
   });
 
   it('reject a value that is too long', () => {

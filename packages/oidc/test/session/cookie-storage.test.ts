@@ -71,14 +71,15 @@ describe('sessions in cookies', () => {
     it('are invalid if the MAC was changed', async () => {
       const cookies = await login('someone');
       const mac = cookies.token_mac!;
-      const [first = '', id = '', access = '', refresh = ''] = mac.split('.');
+      const [first = '', id = '', access = '', refresh = '', own = ''] = mac.split('.');
       for (const changed of [
         mac.slice(0, -1),
         `${mac}.`.slice(1),
-        [first, access, id, refresh].join('.'),
-        [first, id, access].join('.'),
-        ['', id, access, refresh].join('.'),
-        [first, id, 'é'.repeat(access.length), refresh].join('.'),
+        [first, access, id, refresh, own].join('.'),
+        [first, id, access, own].join('.'),
+        [first, id, access, '', own].join('.'),
+        ['', id, access, refresh, own].join('.'),
+        [first, id, access, refresh, 'é'.repeat(own.length)].join('.'),
         '....',
       ])
         expect(await enter({ ...cookies, token_mac: changed }), changed).to.equal(302);

@@ -47,6 +47,13 @@ describe('cookies of one name with several values', () => {
         expect(await statusOf(strays())).to.equal(302);
       });
 
+      it('are found behind forty others', async () => {
+        const tossed = Array.from({ length: 40 }, (_, i) =>
+          mine.map(([name]): Pair => [name, name.endsWith('session') ? `${i}`.padStart(43, 'x') : `s${i}`]),
+        );
+        expect(await statusOf(...tossed, mine)).to.equal(200);
+      });
+
       it('never mix the sessions of two logins', async () => {
         const other = [...(await login('you'))];
         for (const [name] of mine) {
@@ -114,6 +121,14 @@ describe('cookies of one name with several values', () => {
     const answer = await createBrowser().send(url, { headers: { cookie } });
     expect(answer.status).to.equal(302);
     expect(answer.headers.get('location')).to.equal(`${world.site.url}/a`);
+  });
+
+  it('of many logins in progress are deleted in portions', async () => {
+    protect({});
+    const { browser } = await world.atCallback();
+    const { name = '' } = [...browser.jar.values()].find((each) => each.name.startsWith('login_')) ?? {};
+    const tossed = Array.from({ length: 300 }, (_, i): Pair => [name.replace(/_[^_]*_[^_]*$/, `_${i}_x`), 'x']);
+    expect((await send(tossed)).headers.getSetCookie()).to.have.length(21);
   });
 
   it('of the count of logins do not hide a loop', async () => {
