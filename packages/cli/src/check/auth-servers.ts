@@ -1,17 +1,18 @@
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { timeoutSignal } from '@edge-gateway/core';
+import { readRedisAddress, timeoutSignal, type RedisNode } from '@edge-gateway/core';
+import type { Connection } from '../gateway/connection.ts';
 import { dig, items, text, type StatusObject } from '../resources/objects.ts';
 
-type Protocol = 'http' | 'grpc' | 'ldap';
+type Protocol = 'http' | 'grpc' | 'ldap' | 'redis';
 
-/** A server that an AuthConfig names by its address, so that no upstream shows its state. */
+/** A server that an AuthConfig or a flag names by its address, so that no upstream shows its state. */
 export interface AuthServer {
   /** E.g. `identity provider`. */
   readonly role: string;
   /** As it is written. */
   readonly address: string;
-  /** The AuthConfigs that name it, as `namespace/name`. */
+  /** The AuthConfigs that name it, as `namespace/name`, or the flag. */
   readonly users: readonly string[];
   /** How it is called. Default `http`. */
   readonly protocol?: Protocol;
@@ -47,7 +48,32 @@ const FIELDS: readonly Field[] = [
   { role: 'auth server', path: ['passThroughAuth', 'grpc', 'address'], protocol: 'grpc' },
   { role: 'OPA server', path: ['opaServerAuth', 'serverAddr'] },
   { role: 'LDAP server', path: ['ldap', 'address'], protocol: 'ldap' },
+  ...['oidcAuthorizationCode', 'oauth2'].flatMap((login) => [
+    redisOf('Redis of sessions', ['oauth2', login, 'session', 'redis', 'options']),
+    redisOf('Redis of logouts', ['oauth2', login, 'session', 'cookie', 'logoutDenyList', 'redis']),
+  ]),
+  redisOf('Redis of groups', ['oauth2', 'oidcAuthorizationCode', 'azure', 'claimsCachingOptions']),
 ];
+
+function redisOf(role: string, path: readonly string[]): Field {
+  return { role, path: [...path, 'host'], protocol: 'redis' };
+}
+
+/** The flags of a proxy that name a Redis. */
+const FLAGS: Readonly<Record<string, string>> = {
+  rateLimitRedis: 'Redis of rate limits',
+  graphqlCache: 'Redis of GraphQL results',
+};
+
+/** Returns the servers that the flags of a running proxy name. */
+export async function flagServersOf(connection: Connection): Promise<AuthServer[]> {
+  const page: unknown = await connection.proxy('/server_info').then(JSON.parse, () => undefined);
+  return Object.entries(FLAGS).flatMap(([option, role]) => {
+    const address = text(dig(page, 'command_line_options', option));
+    const flag = `--${option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    return address === '' ? [] : [{ role, address, users: [flag], protocol: 'redis' }];
+  });
+}
 
 /** Returns the servers that AuthConfigs name by their addresses, each once. */
 export function authServersOf(objects: readonly StatusObject[]): AuthServer[] {
@@ -75,9 +101,11 @@ export async function authServerProblems(servers: readonly AuthServer[], timeout
       ? connectionProblem(address, protocol, timeoutMs)
       : documentProblem(document, timeoutMs));
     const at = new Date().toISOString();
+    const who = users[0]?.startsWith('--') ? users[0] : `AuthConfig ${users.join(', ')}`;
+    const shown = protocol === 'redis' ? withoutLogin(address) : address;
     return reason === undefined
       ? []
-      : [`AuthConfig ${users.join(', ')}: the ${role} ${address} does not respond to this machine at ${at}: ${reason}`];
+      : [`${who}: the ${role} ${shown} does not respond to this machine at ${at}: ${reason}`];
   });
   return (await Promise.all(lines)).flat();
 }
@@ -100,12 +128,18 @@ const OPENINGS: Readonly<Record<Protocol, (host: string) => string>> = {
   grpc: () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0',
   // An anonymous bind.
   ldap: () => '0\x0c\x02\x01\x01`\x07\x02\x01\x03\x04\0\x80\0',
+  redis: () => 'PING\r\n',
 };
 
-/** Waits for a response of any kind: the system accepts connections also for a process that hangs. */
+/** Tries all places of a server at the same time: one that responds is enough. */
 async function connectionProblem(address: string, protocol: Protocol, timeoutMs: number): Promise<string | undefined> {
-  const place = placeOf(address);
-  if (!place) return undefined;
+  const places = protocol === 'redis' ? redisPlacesOf(address) : placesOf(address);
+  const problems = await Promise.all(places.map((place) => placeProblem(place, protocol, timeoutMs)));
+  return problems.includes(undefined) ? undefined : problems[0];
+}
+
+/** Waits for a response of any kind: the system accepts connections also for a process that hangs. */
+async function placeProblem(place: Place, protocol: Protocol, timeoutMs: number): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const socket = connect({ ...place, signal: timeoutSignal(timeoutMs) });
   let isConnected = false;
@@ -134,15 +168,33 @@ interface Place {
   readonly host: string;
   readonly port: number;
   readonly isTls: boolean;
+  /** Of a Unix socket, instead of host and port. */
+  readonly path?: string;
 }
 
-/** Returns where `host:port` or a URL is; `undefined` for other addresses, such as those of gRPC resolvers. */
-function placeOf(address: string): Place | undefined {
+/** Returns where `host:port` or a URL is; nothing for other addresses, such as those of gRPC resolvers. */
+function placesOf(address: string): Place[] {
   const url = URL.parse(address.includes('://') ? address : `tcp://${address}`);
   const port = Number(url?.port) || PORTS[url?.protocol ?? ''];
-  if (!url?.hostname || !port) return undefined;
-  return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port, isTls: /^(https|ldaps):$/.test(url.protocol) };
+  if (!url?.hostname || !port) return [];
+  return [{ host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port, isTls: /^(https|ldaps):$/.test(url.protocol) }];
 }
+
+/** Returns where a Redis is: each node of a cluster, each sentinel. */
+function redisPlacesOf(host: string): Place[] {
+  try {
+    const { socket, cluster, sentinels } = readRedisAddress({ host });
+    if ('path' in socket) return [{ host: '', port: 0, isTls: false, path: socket.path }];
+    const nodes: readonly RedisNode[] = cluster ?? sentinels?.nodes ?? [socket];
+    return nodes.map((node) => ({ host: node.host, port: node.port, isTls: socket.tls }));
+  } catch {
+    // The resource has that problem itself.
+    return [];
+  }
+}
+
+/** Returns the address of a Redis without user and password. */
+const withoutLogin = (address: string): string => address.replace(/\/\/[^@/]*@/, '//');
 
 const timeoutText = (ms: number): string => `timeout after ${ms / 1000} s`;
 

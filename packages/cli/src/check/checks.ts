@@ -3,7 +3,7 @@ import type { ClusterClient } from '@edge-gateway/kubernetes';
 import { deploymentProblems, listDeployments, podProblems, replicasOf } from '../cluster/workloads.ts';
 import type { Connection } from '../gateway/connection.ts';
 import { syncProblems } from '../gateway/proxy-list.ts';
-import { authServerProblems, type AuthServer } from './auth-servers.ts';
+import { authServerProblems, flagServersOf, type AuthServer } from './auth-servers.ts';
 import { hostProblems } from './upstream-health.ts';
 import { isListener, isReady, proxyCertificateProblems, proxyProblems, type RunningComponent } from './components.ts';
 
@@ -179,7 +179,8 @@ async function checkProxies(input: CheckInput, configured: readonly Finding[]): 
   const found = [...configured, ...errors(await syncProblems(connection))];
   if (readOnly || isReported) return found;
   if (cluster) return [...found, ...(await clusterProxyProblems(cluster, note))];
-  return [...found, ...(await findingsOf(connection))];
+  const silent = await authServerProblems(await flagServersOf(connection));
+  return [...found, ...(await findingsOf(connection)), ...warnings(silent)];
 }
 
 /** Returns what is wrong with a running proxy, and with the certificates of its flags. */

@@ -29,12 +29,12 @@ describe('servers of AuthConfigs', () => {
     );
   });
 
-  for (const protocol of ['http', 'grpc', 'ldap'] as const)
+  for (const protocol of ['http', 'grpc', 'ldap', 'redis'] as const)
     it(`are reported if they accept connections and stay silent, without a document: ${protocol}`, async () => {
       const silent = createServer();
       await new Promise<void>((resolve) => void silent.listen(0, '127.0.0.1', resolve));
       const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
-      const lines = [address, `https://${address}`].map(async (address) =>
+      const lines = [address, `${protocol === 'redis' ? 'rediss' : 'https'}://${address}`].map(async (address) =>
         authServerProblems([{ role: 'auth server', address, users: ['a/b'], protocol }], 50),
       );
       const reported = (await Promise.all(lines)).flat();

@@ -335,6 +335,12 @@ describe('check', () => {
       { passThroughAuth: { http: { url: `${address}/auth` } } },
       { passThroughAuth: { grpc: { address: closed } } },
       { ldap: { address: `ldap://${closed}` } },
+      {
+        oauth2: {
+          oidcAuthorizationCode: { session: { redis: { options: { host: `redis://user:<redacted>@${closed}` } } } },
+        },
+      },
+      { oauth2: { oauth2: { session: { redis: {} } } } },
     ];
     const answers = { '/good/.well-known/openid-configuration': {}, '/keys': undefined };
     const checked = async (argv: string[] = []) => {
@@ -349,7 +355,7 @@ describe('check', () => {
     it('names those that do not respond, with the reason', async () => {
       const { code, stdout, stderr, url } = await checked();
       expect(code).to.equal(1);
-      expect(stdout).to.contain('Checking AuthConfigs... 4 warnings\n');
+      expect(stdout).to.contain('Checking AuthConfigs... 5 warnings\n');
       const found = stderr
         .replaceAll(/ at \S+Z:/g, ':')
         .split('\n\t* ')
@@ -362,6 +368,7 @@ describe('check', () => {
         `${who} key set ${url}/keys ${silent}: GET ${url}/keys returns status 404  [warning]`,
         `${who} auth server 127.0.0.1:1 ${silent}: connection refused  [warning]`,
         `${who} LDAP server ldap://127.0.0.1:1 ${silent}: connection refused  [warning]`,
+        `${who} Redis of sessions redis://127.0.0.1:1 ${silent}: connection refused  [warning]`,
       ]);
     });
 
@@ -369,6 +376,19 @@ describe('check', () => {
       for (const argv of [['--read-only'], ['-x', 'auth-configs']])
         expect(await checked(argv)).to.include({ code: 0, stderr: '' });
     });
+  });
+
+  it('names the Redis of a flag that does not respond', async () => {
+    const flags = { rateLimitRedis: 'redis://<redacted>@127.0.0.1:1/2', graphqlCache: 'redis+cluster://127.0.0.1:1' };
+    const { code, stderr } = await check([], [], { '/server_info': { command_line_options: flags } });
+    expect(code).to.equal(1);
+    const silent = String.raw`does not respond to this machine at \S+: connection refused {2}\[warning\]`;
+    expect(stderr).to.match(
+      new RegExp(String.raw`--rate-limit-redis: the Redis of rate limits redis://127\.0\.0\.1:1/2 ${silent}`),
+    );
+    expect(stderr).to.match(
+      new RegExp(String.raw`--graphql-cache: the Redis of GraphQL results redis\+cluster://127\.0\.0\.1:1 ${silent}`),
+    );
   });
 
   it('reports certificates of flags that peers reject', async () => {

@@ -25,6 +25,12 @@ const PAUSE_FACTOR = 4;
 /** Longest pause after a delivery, in milliseconds. */
 const MAX_PAUSE_MS = 200;
 
+const MISSING_ROOT = {
+  code: 'UNREADABLE',
+  offset: 0,
+  message: 'the directory cannot be found: its last resources stay in use',
+} as const;
+
 /** Options of {@link directorySource}. */
 export interface DirectoryOptions {
   /** Whether changes are followed. Default true; false reads once. */
@@ -281,8 +287,12 @@ class DirectorySource implements Source {
   #rootVanished(): void {
     this.#pending.clear();
     this.#stale = false;
-    if (this.#identity !== '') this.#log.warn({ directory: this.#root }, 'directory disappeared, waiting for it');
+    if (this.#identity === '') return;
     this.#identity = '';
+    this.#log.warn({ directory: this.#root }, 'directory disappeared, waiting for it');
+    // The next listing removes the problem.
+    this.#unreadable = new Set([...this.#unreadable, this.#root]);
+    this.#deliver?.(new Map([[this.#root, [unreadableUnit(this.#root, MISSING_ROOT)]]]));
   }
 
   /** Detects changes by a full listing. */

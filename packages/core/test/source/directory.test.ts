@@ -282,12 +282,14 @@ describe('directorySource', () => {
     writeFileSync(path('a.yaml'), upstream('a'));
     writeFileSync(path('b.yaml'), upstream('b'));
     await start();
+    const problem = (): string | undefined => held.get(directory)?.[0]?.issues[0]?.message;
     renameSync(directory, `${directory}.away`);
-    await new Promise((resolve) => setTimeout(resolve, 90));
+    await until(() => problem() === 'the directory cannot be found: its last resources stay in use');
     expect([nameIn('a.yaml'), nameIn('b.yaml')]).to.deep.equal(['a', 'b']);
     mkdirSync(directory);
     writeFileSync(path('a.yaml'), upstream('c'));
     await until(() => nameIn('a.yaml') === 'c' && !held.has(path('b.yaml')));
+    expect(problem()).to.equal(undefined);
     writeFileSync(path('a.yaml'), upstream('d'));
     await until(() => nameIn('a.yaml') === 'd');
     rmSync(`${directory}.away`, { recursive: true });
