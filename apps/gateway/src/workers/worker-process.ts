@@ -19,7 +19,9 @@ const DRAINED_MS = 1_000;
 const MAX_SILENT = 3;
 /** A worker that is silent for this long hangs. Long, because a stopped debugger or a slow disk also silences a worker. */
 const HUNG_MS = 30_000;
-/** Until a worker has applied its state: compiling it takes one turn of its event loop. */
+/** Until the first sign of life: a worker loads its modules before, and all workers do so at the same time. */
+const HUNG_STARTING_MS = 60_000;
+/** While a worker applies a state: compiling it takes one turn of its event loop. */
 const HUNG_APPLYING_MS = 180_000;
 /** How long its last lines are waited for after its end. */
 const LAST_LINES_MS = 1_000;
@@ -44,9 +46,10 @@ export interface WorkerEnd {
   readonly error?: Error;
 }
 
-/** How long a worker may be silent before it is killed, in milliseconds. Default: 30 s, and 180 s while it applies a state. */
+/** How long a worker may be silent before it is killed, in milliseconds. Default: 30 s, 60 s at its start, and 180 s while it applies a state. */
 export interface SilenceLimits {
   readonly hungMs: number;
+  readonly hungStartingMs: number;
   readonly hungApplyingMs: number;
 }
 
@@ -63,6 +66,8 @@ export class WorkerProcess {
   /** True once it was told to end. */
   isClosing = false;
   hasEnded = false;
+  /** True once it has given a sign of life. */
+  #hasStarted = false;
   /** Missed heartbeats. */
   #silent = 0;
   readonly #silenceTimer = setInterval(() => this.#countSilence(), ALIVE_MS).unref();
@@ -87,7 +92,7 @@ export class WorkerProcess {
   constructor(
     setup: WorkerSetup,
     events: WorkerEvents,
-    limits: SilenceLimits = { hungMs: HUNG_MS, hungApplyingMs: HUNG_APPLYING_MS },
+    limits: SilenceLimits = { hungMs: HUNG_MS, hungStartingMs: HUNG_STARTING_MS, hungApplyingMs: HUNG_APPLYING_MS },
   ) {
     this.setup = setup;
     this.#limits = limits;
@@ -212,7 +217,8 @@ export class WorkerProcess {
   #countSilence(): void {
     this.#silent++;
     if (!this.isResponding) this.#drained?.resolve();
-    const limitMs = this.applying > 0 || this.revision === 0 ? this.#limits.hungApplyingMs : this.#limits.hungMs;
+    const { hungMs, hungStartingMs, hungApplyingMs } = this.#limits;
+    const limitMs = !this.#hasStarted ? hungStartingMs : this.applying > 0 ? hungApplyingMs : hungMs;
     if (this.#killed || this.isClosing || this.#silent * ALIVE_MS < limitMs) return;
     this.#killed = new Error(`no sign of life for ${limitMs / 1000} s`);
     this.kill();
@@ -227,6 +233,7 @@ export class WorkerProcess {
 
   #receive(message: ToParent): void {
     this.#silent = 0;
+    this.#hasStarted = true;
     switch (message.type) {
       case 'applied':
         this.#applied = this.#sent;

@@ -26,8 +26,11 @@ describe('a worker process', () => {
     settings: DEFAULT_SNAPSHOT_SETTINGS,
   };
 
-  /** Starts a worker and stops its process once it has applied a state. */
-  async function startHung(): Promise<{ worker: WorkerProcess; ended: Promise<WorkerEnd> }> {
+  /** Starts a worker and stops its process: once it has applied a state, or before it has sent anything. */
+  async function startHung(when: 'applied' | 'started' = 'applied'): Promise<{
+    worker: WorkerProcess;
+    ended: Promise<WorkerEnd>;
+  }> {
     const end = Promise.withResolvers<WorkerEnd>();
     const applied = Promise.withResolvers<void>();
     const worker = new WorkerProcess(
@@ -40,16 +43,25 @@ describe('a worker process', () => {
         onStats() {},
         onEnd: (_, how) => end.resolve(how),
       },
-      { hungMs: 3000, hungApplyingMs: 60_000 },
+      when === 'applied'
+        ? { hungMs: 3000, hungStartingMs: 3_600_000, hungApplyingMs: 3_600_000 }
+        : { hungMs: 3_600_000, hungStartingMs: 3000, hungApplyingMs: 3_600_000 },
     );
     worker.offer(createStateEncoder().encode({ snapshot, unserved: [], secrets: new Map() }));
-    await applied.promise;
+    if (when === 'applied') await applied.promise;
     process.kill(worker.pid!, 'SIGSTOP');
     return { worker, ended: end.promise };
   }
 
   it('is killed when it gives no sign of life for the limit', async () => {
     const { ended } = await startHung();
+    const { signal, error } = await ended;
+    expect(signal).to.equal('SIGKILL');
+    expect(error?.message).to.equal('no sign of life for 3 s');
+  });
+
+  it('is killed when it gives no sign of life after its start', async () => {
+    const { ended } = await startHung('started');
     const { signal, error } = await ended;
     expect(signal).to.equal('SIGKILL');
     expect(error?.message).to.equal('no sign of life for 3 s');
