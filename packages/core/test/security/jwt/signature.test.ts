@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { createSecretKey, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
-import { CompactSign, compactVerify } from 'jose';
+import { CompactSign } from 'jose';
 import { readJwk, type Key } from '../../../src/security/jwt/jwk.ts';
-import { isSignedWith } from '../../../src/security/jwt/signature.ts';
+import { isSignedWith } from '../../../src/security/jwt/verifier.ts';
 import { ALGORITHMS } from '../../../src/security/jwt/token.ts';
 
 interface Pair {
@@ -59,11 +59,6 @@ describe('a signature', () => {
       expect(await isSignedWith({ alg, text }, other.key)).to.equal(false);
       for (const bad of damaged(text)) {
         expect(await isSignedWith({ alg, text: bad }, pair.key), bad).to.equal(false);
-        const judged = await compactVerify(bad, pair.key.value, { algorithms: [alg] }).then(
-          () => true,
-          () => false,
-        );
-        expect(judged, bad).to.equal(false);
       }
     });
   }
