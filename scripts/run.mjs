@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { copyFiles } from './copied-files.mjs';
 import { whenParentEnds } from './parent.mjs';
 import { showProgress } from './progress.mjs';
 import { setup } from './setup.mjs';
@@ -73,6 +74,7 @@ async function build() {
     process.exit(1);
   }
 
+  copyFiles();
   const progress = showProgress('building');
   const flags = process.stdout.isTTY ? ['-b', '--pretty'] : ['-b'];
   const compiler = spawn(node, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), ...flags], { cwd: root, env });

@@ -90,6 +90,17 @@ describe('the packed packages', () => {
     expect(filesIn(chart)).to.include.members(['crds/upstreams.gw.vendor.io.yaml', 'files/alerts.yaml']);
   });
 
+  it('carry the scripts of the explorer and the definitions of Envoy, with their licences', () => {
+    const place = (...names: string[]) => join(project, 'node_modules', '@edge-gateway', ...names);
+    const scripts = ['graphiql.LICENSE', 'graphiql.css', 'graphiql.js', 'react-dom.js', 'react.LICENSE', 'react.js'];
+    expect(filesIn(place('admin', 'assets'))).to.deep.equal(scripts);
+    const definitions = filesIn(place('xds', 'envoy-api'));
+    expect(definitions).to.include('envoy/service/discovery/v3/ads.proto');
+    expect(definitions.filter((name) => !name.endsWith('.proto'))).to.deep.equal([]);
+    const dependencies = manifests.flatMap((each) => Object.keys(each.dependencies ?? {}));
+    expect(dependencies.filter((name) => /graphiql|react|grpc-js-xds/.test(name))).to.deep.equal([]);
+  });
+
   /** Puts a package where npm would, with nothing but the dependencies that it declares, out of the workspace. */
   async function unpack(tarball: string): Promise<Manifest> {
     const dir = tarball.replace(/^edge-gateway-(.+)-\d+\.\d+\.\d+\.tgz$/, '$1');
@@ -125,12 +136,13 @@ describe('the packed packages', () => {
     return JSON.parse(stdout) as Record<string, string[]>;
   }
 
-  it('depend on versions of each other, not on the workspace', () => {
+  it('depend on one version of each other, and on compatible versions of other packages', () => {
     const packages = Object.keys(NAMES).map((entry) => entry.split('/').slice(0, 2).join('/'));
     expect(manifests.map(({ name }) => name)).to.include.members([...new Set(packages), '@edge-gateway/gateway']);
     for (const { name, dependencies = {} } of manifests) {
       for (const [dependency, version] of Object.entries(dependencies)) {
-        expect(version, `${name} → ${dependency}`).to.match(/^\d+\.\d+\.\d+$/);
+        const form = dependency.startsWith('@edge-gateway/') ? /^\d+\.\d+\.\d+$/ : /^\^\d+\.\d+\.\d+$/;
+        expect(version, `${name} → ${dependency}`).to.match(form);
       }
     }
   });

@@ -1,12 +1,9 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { loadPackageDefinition, Server, ServerCredentials, type ServiceClientConstructor } from '@grpc/grpc-js';
 import { ROOT } from '../../docs/workspace.ts';
-
-const PUBLISHED = join(dirname(createRequire(import.meta.url).resolve('@grpc/grpc-js-xds/package.json')), 'deps');
-const FOLDERS = ['envoy-api', 'xds', 'googleapis', 'protoc-gen-validate'];
 
 interface ProtoLoader {
   loadSync(file: string, options: object): Parameters<typeof loadPackageDefinition>[0];
@@ -16,7 +13,7 @@ interface ProtoLoader {
 function publishedService(): ServiceClientConstructor['service'] {
   const { loadSync } = createRequire(join(ROOT, 'packages/extauth/package.json'))('@grpc/proto-loader') as ProtoLoader;
   const definition = loadSync('envoy/service/auth/v3/external_auth.proto', {
-    includeDirs: FOLDERS.map((folder) => join(PUBLISHED, folder)),
+    includeDirs: [join(ROOT, 'packages/xds/envoy-api')],
     longs: Number,
     enums: String,
     oneofs: true,

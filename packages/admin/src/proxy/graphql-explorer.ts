@@ -10,13 +10,8 @@ import type { Framed } from '../page/layout.ts';
 import { PATHS } from '../page/paths.ts';
 import type { GraphQLExplorer } from './proxy-options.ts';
 
-/** Packages whose files the page loads, and the file of each. */
-const ASSETS: Readonly<Record<string, readonly [module: string, file: string, type: string]>> = {
-  'react.js': ['react', 'umd/react.production.min.js', 'text/javascript'],
-  'react-dom.js': ['react-dom', 'umd/react-dom.production.min.js', 'text/javascript'],
-  'graphiql.js': ['graphiql', 'graphiql.min.js', 'text/javascript'],
-  'graphiql.css': ['graphiql', 'graphiql.min.css', 'text/css'],
-};
+/** The files that the page loads; a build copies them from their packages. */
+const ASSETS = new Set(['react.js', 'react-dom.js', 'graphiql.js', 'graphiql.css']);
 
 const START = `const url = location.pathname + '/query';
 const { createElement } = React;
@@ -60,10 +55,10 @@ export function graphqlExplorer(explorer: GraphQLExplorer): Router {
   const router = express.Router({ strict: true, caseSensitive: true });
   router.get('/assets/start.js', (_req, res) => sendAsset(res, 'text/javascript', START));
   router.get('/assets/:name', (req, res, next) => {
-    const asset = Object.hasOwn(ASSETS, req.params.name) ? ASSETS[req.params.name] : undefined;
-    if (!asset) return next(adminError('ERR_ADMIN_NOT_FOUND'));
-    const [module, file, type] = asset;
-    return sendAsset(res, type, readFileSync(fileOf(module, file)));
+    const { name } = req.params;
+    if (!ASSETS.has(name)) return next(adminError('ERR_ADMIN_NOT_FOUND'));
+    const type = name.endsWith('.css') ? 'text/css' : 'text/javascript';
+    return sendAsset(res, type, readFileSync(join(folder(), name)));
   });
   router.get('/:namespace/:name', async (req, res, next) => {
     const { params } = req;
@@ -116,8 +111,6 @@ function sendAsset(res: Response, type: string, body: string | Buffer): void {
   res.set('cache-control', 'private, max-age=3600').type(type).send(body);
 }
 
-const resolver = createRequire(import.meta.url);
-
-function fileOf(module: string, file: string): string {
-  return join(dirname(resolver.resolve(`${module}/package.json`)), file);
+function folder(): string {
+  return join(dirname(createRequire(import.meta.url).resolve('@edge-gateway/admin/package.json')), 'assets');
 }

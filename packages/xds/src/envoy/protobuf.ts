@@ -4,18 +4,16 @@ import { dirname, join } from 'node:path';
 import protobuf, { type Enum, type Field, type Root } from 'protobufjs';
 import type { EnvoyMessage } from '@edge-gateway/core/envoy';
 import { toStruct } from '@edge-gateway/core/grpc';
+import { ENVOY_API } from '../protocol/load-service.ts';
 import { unpooled, varint } from '../protocol/wire.ts';
 import { rulesOf, type MessageRules } from './field-rules.ts';
 import { FURTHER_RULES } from './further-rules.ts';
 
 const PREFIX = 'type.googleapis.com/';
-const folderOf = (name: string): string => dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
 const FOLDERS = [
-  ...['envoy-api', 'xds', 'googleapis', 'protoc-gen-validate'].map((name) =>
-    join(folderOf('@grpc/grpc-js-xds'), 'deps', name),
-  ),
+  ENVOY_API,
   // google/protobuf/descriptor.proto
-  folderOf('protobufjs'),
+  dirname(createRequire(import.meta.url).resolve('protobufjs/package.json')),
 ];
 
 /** The files of all types that the translation uses, also inside of `Any`. */

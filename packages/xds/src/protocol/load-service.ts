@@ -3,7 +3,11 @@ import { dirname, join } from 'node:path';
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 
-const DEPENDENCIES = join(dirname(createRequire(import.meta.url).resolve('@grpc/grpc-js-xds/package.json')), 'deps');
+/** The published definitions of Envoy's API, with what they import. */
+export const ENVOY_API = join(
+  dirname(createRequire(import.meta.url).resolve('@edge-gateway/xds/package.json')),
+  'envoy-api',
+);
 
 /** Loads the definition of a service of Envoy's API. */
 export function loadService(file: string, name: string): ServiceDefinition {
@@ -12,7 +16,7 @@ export function loadService(file: string, name: string): ServiceDefinition {
     longs: Number,
     defaults: true,
     oneofs: true,
-    includeDirs: ['envoy-api', 'xds', 'googleapis', 'protoc-gen-validate'].map((each) => join(DEPENDENCIES, each)),
+    includeDirs: [ENVOY_API],
   });
   return loaded[name] as ServiceDefinition;
 }

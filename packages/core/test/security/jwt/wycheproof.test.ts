@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { parseKeys } from '../../../src/security/jwt/key-set.ts';
-import { isSignedWith } from '../../../src/security/jwt/signature.ts';
+import { isSignedWith } from '../../../src/security/jwt/verifier.ts';
 import { parseToken } from '../../../src/security/jwt/token.ts';
 
 const run = promisify(execFile);
