@@ -178,7 +178,6 @@ export function createRedisStore(options: RedisStoreOptions): Store {
   return {
     count(charges, wantedMs) {
       if (charges.length === 0) return [];
-      if (isClosed) return Promise.reject(unavailable('closed'));
       if (waiting + charges.length > maxWaiting) return rejectedAtOnce(charges.length);
       gatherWithin(Math.min(wantedMs, MAX_DEADLINE_MS));
       waiting += charges.length;

@@ -38,7 +38,7 @@ export function reportLoad(client: Client, node: NodeMessage, read: ReadTraffic)
     own.on('error', () => {});
     own.on('status', ({ code }: { readonly code: number }) => {
       clearInterval(timer);
-      if (isClosed || stream !== own || code === status.UNIMPLEMENTED) return;
+      if (isClosed || code === status.UNIMPLEMENTED) return;
       timer = setTimeout(open, RETRY_MS).unref();
     });
     own.write({ node });
