@@ -18,6 +18,8 @@ export interface FakeTime {
   pass(ms: number): Promise<void>;
   /** Lets time pass until a check holds. Throws if it does not hold within this time; default: any. */
   until(check: () => unknown, withinMs?: number): Promise<void>;
+  /** Waits for files and sockets until a check holds, while no time passes. Throws if it does not hold. */
+  reached(check: () => unknown): Promise<void>;
   restore(): void;
 }
 
@@ -47,6 +49,13 @@ export function fakeTime(): FakeTime {
         if (passed > end || realNow() > giveUp) throw new Error(`not after ${passed} ms: ${String(check)}`);
         step(STEP_MS);
         // Gives files and sockets a moment.
+        await new Promise<void>((resolve) => void later(resolve, 1));
+      }
+    },
+    async reached(check) {
+      const giveUp = realNow() + LIMIT_MS;
+      while (!check()) {
+        if (realNow() > giveUp) throw new Error(`not reached: ${String(check)}`);
         await new Promise<void>((resolve) => void later(resolve, 1));
       }
     },

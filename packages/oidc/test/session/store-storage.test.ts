@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { setTimeout as wait } from 'node:timers/promises';
 import session, { type Store } from 'express-session';
 import { silentLoggers } from '@edge-gateway/core';
 import { skipWithout } from '../../../../test/parts/apt.ts';
 import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
+import { until } from '../../../../test/parts/until.ts';
 import { createRedisIndex, createRedisLock, createRedisStore } from '../../src/session/redis-session.ts';
 import { createSessionRedis } from '../../src/session/redis.ts';
 import { createLocalStore } from '../../src/session/local-store.ts';
@@ -69,14 +69,25 @@ describe('Redis', () => {
 
   it('holds a lock exactly until the work of its holder ends', async () => {
     const redis = createSessionRedis({ host: server.host }, silentLoggers.get('redis'));
-    const [lock, other] = [createRedisLock(redis, 'l:', 1500), createRedisLock(redis, 'l:', 1500)];
+    const [lock, other] = [createRedisLock(redis, 'l:', 900), createRedisLock(redis, 'l:', 900)];
+    /** Waits until the lock has been extended twice. */
+    const extended = async (): Promise<void> => {
+      let left = Infinity;
+      let extensions = 0;
+      await until(async () => {
+        const now = await redis.run((client) => client.pTTL('l:lock:a'));
+        if (now > left) extensions++;
+        left = now;
+        return extensions === 2;
+      });
+    };
     const release = (await lock.acquire('a', 0))!;
-    await wait(3000);
+    await extended();
     expect(await other.acquire('a', 0)).to.equal(undefined);
     await release();
     const next = await other.acquire('a', 0);
     expect(next).to.be.a('function');
-    await wait(2000);
+    await extended();
     await next!();
     expect(await redis.run((client) => client.keys('l:*'))).to.deep.equal([]);
     redis.disconnect();

@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
+import { fakeTime } from '../../../../test/parts/fake-time.ts';
 import {
   closeAll,
   gateway,
@@ -125,12 +126,18 @@ describe('idle connections', () => {
     const upstream = await rawUpstream((socket) => socket.write(answerWith('x-a: b')));
     const spec = { connectionConfig: { commonHttpProtocolOptions: { idleTimeout: '2s' } } };
     const gw = await gateway({ upstream: snapshotOf(upstream.port, { spec }) });
-    for (let i = 0; i < 30; i++) {
-      await ask(gw.url);
-      await new Promise((resolve) => setTimeout(resolve, 80));
+    const time = fakeTime();
+    try {
+      for (let i = 0; i < 5; i++) {
+        await ask(gw.url);
+        await time.pass(1900);
+      }
+      expect([upstream.connections, upstream.sockets.size]).to.deep.equal([1, 1]);
+      await time.pass(200);
+      await time.reached(() => upstream.sockets.size === 0);
+    } finally {
+      time.restore();
     }
-    expect(upstream.connections).to.equal(1);
-    await until(() => upstream.sockets.size === 0);
   });
 
   it('are not reused while the request is still being written', async () => {

@@ -7,6 +7,7 @@ import {
   type UpstreamCall,
 } from '@edge-gateway/core';
 import { expect } from 'chai';
+import { fakeTime } from '../../../../test/parts/fake-time.ts';
 import { createUpstreamCaller } from '../../src/upstream/call.ts';
 import { createUpstreams } from '../../src/upstream/upstreams.ts';
 import { closeAll, httpUpstream, listen, rawUpstream, snapshotOf, until, whenDone } from '../forward/harness.ts';
@@ -130,12 +131,24 @@ describe('a call with a retry policy', () => {
     let requests = 0;
     const port = await httpUpstream((_req, res) => void (requests++ > 0 && res.end()));
     const { call } = callerOf(snapshotOf(port));
-    expect((await call(ECHO, get({ retryOn: 'reset', perTryTimeout: '2s' }))).status).to.equal(200);
-    expect(requests).to.equal(2);
     const silent = callerOf(snapshotOf(await httpUpstream(() => {})));
-    const policy = { retryOn: 'reset', perTryTimeout: '0.2s', numRetries: 1000 };
-    expect(await codeOf(silent.call(ECHO, get(policy, { timeoutMs: 3000 })))).to.equal('ERR_ROUTING_UPSTREAM_TIMEOUT');
-    expect(silent.retries()).to.be.within(1, 15);
+    const time = fakeTime();
+    try {
+      const made = call(ECHO, get({ retryOn: 'reset', perTryTimeout: '2s' }));
+      await time.reached(() => requests === 1);
+      await time.pass(2000);
+      // The retry begins after a random delay.
+      await time.until(() => requests === 2, 1000);
+      expect((await made).status).to.equal(200);
+      const policy = { retryOn: 'reset', perTryTimeout: '0.2s', numRetries: 1000 };
+      let code: string | undefined;
+      void codeOf(silent.call(ECHO, get(policy, { timeoutMs: 3000 }))).then((found) => (code = found));
+      await time.until(() => code !== undefined);
+      expect(code).to.equal('ERR_ROUTING_UPSTREAM_TIMEOUT');
+      expect(silent.retries()).to.be.within(1, 15);
+    } finally {
+      time.restore();
+    }
   });
 
   it('makes no more retries at a time than the circuit breaker of the upstream allows', async () => {
