@@ -100,4 +100,13 @@ describe('an elected leader', () => {
     expect(election.isLeader()).to.equal(false);
     expect(spec!.holderIdentity).to.equal('');
   });
+
+  it('leaves no timer of its renewals, which would delay the end of the process', async () => {
+    const timers = (): number => process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length;
+    const before = timers();
+    election.start();
+    await until(() => version > 20);
+    await election.close();
+    expect(timers()).to.be.below(before + 10);
+  });
 });

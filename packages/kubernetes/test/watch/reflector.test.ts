@@ -293,6 +293,24 @@ describe('a reflector', () => {
     await until(() => api.watches[0]!.destroyed);
   });
 
+  it('delivers nothing of a list that arrives while it is closed', async () => {
+    let deliveries = 0;
+    const send = async () => {
+      void closing.close();
+      return { metadata: { resourceVersion: '1' }, items: [service('a', 1)] };
+    };
+    const closing = createReflector<ClusterObject>({
+      client: { ...api.client, send: send as never },
+      type: { group: '', version: 'v1', plural: 'services' },
+      log: silentLoggers.get('config'),
+      select: (object) => object,
+      onChange: () => void deliveries++,
+    });
+    await closing.start();
+    await closing.close();
+    expect(deliveries).to.equal(0);
+  });
+
   it('can be closed while it waits for a server', async () => {
     api.onList = () => {};
     const started = create().start();

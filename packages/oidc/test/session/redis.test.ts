@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLoggers } from '@edge-gateway/core';
+import { createContext, createLoggers } from '@edge-gateway/core';
 import type { RedisOptions } from '@edge-gateway/core/schema';
 import { skipWithout } from '../../../../test/parts/apt.ts';
 import { makeCertificates, type Certificates } from '../../../../test/parts/certificates.ts';
 import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
 import { codeOf } from '../../src/error-codes.ts';
-import { createSessionRedis, type SessionRedis } from '../../src/session/redis.ts';
+import { createSessionRedis, shareRedis, type SessionRedis } from '../../src/session/redis.ts';
 import { until } from '../../../../test/parts/until.ts';
 
 const PASSWORD = 'p@ss:w/ord %';
@@ -19,6 +19,23 @@ describe('a connection to Redis', () => {
     expect(create)
       .to.throw(/^(?!.*hunter2)redis: /)
       .with.property('code', 'ERR_OIDC_CONFIG');
+  });
+
+  it('is shared, and closed once each of its users has released it', () => {
+    const context = createContext();
+    const [one, other] = [shareRedis({ host: '127.0.0.1:1' }, context), shareRedis({ host: '127.0.0.1:1' }, context)];
+    expect(one.redis).to.equal(other.redis);
+    let closings = 0;
+    const disconnect = one.redis.disconnect.bind(one.redis);
+    one.redis.disconnect = () => {
+      closings++;
+      disconnect();
+    };
+    one.release();
+    one.release();
+    expect(closings).to.equal(0);
+    other.release();
+    expect(closings).to.equal(1);
   });
 
   let server: RedisServer;

@@ -105,6 +105,22 @@ describe('a renewal', () => {
     expect(waits.map((each) => each > 0)).to.deep.equal([false, true]);
   });
 
+  it('in progress is not awaited while the tokens are valid', async () => {
+    const refreshed = Promise.withResolvers<Session>();
+    let calls = 0;
+    const refresh = (): Promise<Session> => {
+      calls++;
+      return refreshed.promise;
+    };
+    const { clock, renew } = renewalWith({ refresh });
+    clock.now = 9999;
+    const first = renew(requestWith(), stored);
+    expect((await renew(requestWith(), stored))?.session).to.equal(stored.session);
+    refreshed.resolve(fresh);
+    expect((await first)?.session).to.equal(fresh);
+    expect(calls).to.equal(1);
+  });
+
   for (const [kind, next] of Object.entries({ rotates: (n: number) => `r${n}`, stays: () => 'r1' })) {
     it(`follows soon after another if the refresh token ${kind}, also for a request with the previous tokens`, async () => {
       let serial = 1;

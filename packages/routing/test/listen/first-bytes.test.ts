@@ -78,6 +78,11 @@ describe('the first bytes of a connection', () => {
     await once(late.received, 'close');
     expect(reasons).to.deep.equal(['timeout']);
     expect(received.destroyed).to.equal(false);
+    // Its client sends no more.
+    sent.end();
+    await once(received.resume(), 'end');
+    await new Promise(setImmediate);
+    expect(reasons).to.deep.equal(['timeout']);
   });
 
   it('are given up at the end of the drain', async () => {

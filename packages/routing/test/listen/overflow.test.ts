@@ -64,8 +64,10 @@ describe('connections above the limit', () => {
 });
 
 describe('connections that wait to be closed', () => {
-  it('are limited, and make room when they close', async () => {
+  it('are limited, and leave room and no timer when they close', async () => {
     const overflow = new Overflow({ maxConnections: () => 1, overflowDelayMs: () => 600_000 });
+    const timers = (): number => process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length;
+    const before = timers();
     const waiting = Array.from({ length: MAX_WAITING }, () => new Socket());
     for (const socket of waiting) overflow.closeLater(socket);
     const surplus = new Socket();
@@ -76,5 +78,7 @@ describe('connections that wait to be closed', () => {
     overflow.closeLater(next);
     expect(next.destroyed).to.equal(false);
     await once(next.destroy(), 'close');
+    // One of each of them would keep the process alive.
+    expect(timers()).to.be.below(before + MAX_WAITING);
   });
 });
