@@ -221,6 +221,8 @@ export class WorkerProcess {
     const limitMs = !this.#hasStarted ? hungStartingMs : this.applying > 0 ? hungApplyingMs : hungMs;
     if (this.#killed || this.isClosing || this.#silent * ALIVE_MS < limitMs) return;
     this.#killed = new Error(`no sign of life for ${limitMs / 1000} s`);
+    // It has not read the state, so its end says nothing about it.
+    if (!this.#hasStarted) this.#sent = undefined;
     this.kill();
   }
 

@@ -61,10 +61,11 @@ describe('a worker process', () => {
   });
 
   it('is killed when it gives no sign of life after its start', async () => {
-    const { ended } = await startHung('started');
+    const { worker, ended } = await startHung('started');
     const { signal, error } = await ended;
     expect(signal).to.equal('SIGKILL');
     expect(error?.message).to.equal('no sign of life for 3 s');
+    expect(worker.applying, 'the state is not the reason').to.equal(0);
   });
 
   it('is not waited for when it hangs during a drain', async () => {

@@ -19,7 +19,7 @@ interface Mounted extends IncomingMessage {
 
 /**
  * Passes the upgrades of a server to chains by path, as `app.use(path, chain)` does for requests: the chain sees the rest
- * of the path. The longest matching path wins; paths are case-sensitive. Other upgrades are rejected with 404, unless
+ * of the path. The longest matching path wins; as in Express, paths are case-insensitive. Other upgrades are rejected with 404, unless
  * the server has another `upgrade` listener. Returns the server. Throws `ERR_CORE_MIDDLEWARE` for a path without a leading
  * slash, or a chain that was not created by `protect`.
  *
@@ -54,7 +54,7 @@ function mountPath(path: string, chain: ProtectedHandler): string {
 
 /** Returns true if a path is the mount path or below it. */
 function isBelow(url: string, path: string): boolean {
-  if (!url.startsWith(`${path}`) || !url.startsWith('/')) return false;
+  if (!url.startsWith('/') || url.slice(0, path.length).toLowerCase() !== path.toLowerCase()) return false;
   const behind = url[path.length];
   return behind === undefined || behind === '/' || behind === '?';
 }
