@@ -8,10 +8,12 @@ import { knownClaims } from './known-claims.ts';
 import type { Login } from './login.ts';
 import { cookieHeaders, page, redirectTo } from './page.ts';
 import { extraParameters, sessionHeaderOf } from './parameters.ts';
-import { clockPage, errorPage, errorResponse } from './error-response.ts';
+import { callbackError, clockError, errorResponse } from './error-response.ts';
 import { rememberLogins } from './rounds.ts';
 
 const ONCE = ['code', 'state', 'iss', 'error'] as const;
+/** Parameters of responses that the login never requests: a browser, and not the provider, has added them. */
+const UNREQUESTED = ['response', 'id_token', 'token'] as const;
 
 /** Completes a login when the provider redirects the browser back with a code. Every failure is a page with a link to continue. */
 export async function callback(login: Login, request: AuthRequest): Promise<AuthDenied> {
@@ -19,8 +21,13 @@ export async function callback(login: Login, request: AuthRequest): Promise<Auth
   url.search = request.path.includes('?') ? request.path.slice(request.path.indexOf('?')) : '';
   const state = url.searchParams.get('state') ?? '';
   const again = login.settings.appUrl.href;
-  if (request.method !== 'GET' || ONCE.some((name) => url.searchParams.getAll(name).length > 1))
-    return failed('malformed callback', again);
+  const failed = (reason: string, link: string, message?: string): AuthDenied =>
+    callbackError(request, { code: 'ERR_OIDC_LOGIN_FAILED', reason, again: link, message });
+  const isMalformed =
+    request.method !== 'GET' ||
+    ONCE.some((name) => url.searchParams.getAll(name).length > 1) ||
+    UNREQUESTED.some((name) => url.searchParams.has(name));
+  if (isMalformed) return failed('malformed callback', again);
   const resumed = resumeAttempt(request, login.settings, { state, now: login.now() });
   if (!resumed) return failed('unknown state', again);
   const { bound, target, isExpired } = resumed;
@@ -103,10 +110,6 @@ function sameSiteStep(target: string, cookies: readonly string[]): AuthDenied {
   });
 }
 
-function failed(reason: string, again: string, message?: string): AuthDenied {
-  return errorPage({ code: 'ERR_OIDC_LOGIN_FAILED', reason, again, message });
-}
-
 function unfinished(
   login: Login,
   error: unknown,
@@ -123,16 +126,16 @@ function unfinished(
   switch (code) {
     case 'ERR_OIDC_TOKEN_INVALID':
     case 'ERR_OIDC_LOGIN_FAILED':
-      if (isClock) return clockPage(reason, again, ended);
-      return errorPage({ code, reason, again, status: 403, headers: ended });
+      if (isClock) return clockError(request, reason, again, ended);
+      return callbackError(request, { code, reason, again, status: 403, headers: ended });
     case 'ERR_OIDC_GRANT_REFUSED':
       // The code was used up by the call that timed out. A user who is logged in at the provider gets a new one without a click.
       if (login.usedAttempts.get(lateKey(attempt.cookieName)))
         return redirectTo(again, [endCookie], 'code already used, starting again');
-      return errorPage({ code: 'ERR_OIDC_LOGIN_FAILED', reason, again, headers: ended });
+      return callbackError(request, { code: 'ERR_OIDC_LOGIN_FAILED', reason, again, headers: ended });
     case undefined:
       throw error;
     default:
-      return errorPage({ code, reason, again, headers: ended });
+      return callbackError(request, { code, reason, again, headers: ended });
   }
 }

@@ -14,19 +14,20 @@ export function cannotFollowLogin(request: AuthRequest): boolean {
   return request.method !== 'GET' && request.method !== 'HEAD';
 }
 
+/** Returns true for clients that accept JSON rather than pages. */
+const wantsJson = (request: AuthRequest): boolean => !isNavigation(request) && prefersJson(request);
+
 /** Returns the response to an error: a page for browsers, JSON for scripts. The cause is only for the log. */
 export function errorResponse(request: AuthRequest, error: unknown): AuthDenied {
   const code = codeOf(error);
   const reason = error instanceof Error ? error.message : 'unknown';
   if (code === undefined) throw error;
-  const isScript = cannotFollowLogin(request) || (!isNavigation(request) && prefersJson(request));
-  if (isScript) return asJson(request, code, reason);
+  if (cannotFollowLogin(request) || wantsJson(request)) return asJson(request, code, reason);
   // The link leads to the page's own URL, so an attacker cannot choose it.
   return errorPage({ code, reason, again: '' });
 }
 
-/** Returns a page for an error of the table, with a link to continue. */
-export function errorPage(parts: {
+interface ErrorParts {
   readonly code: ErrorCode;
   readonly reason: string;
   readonly again: string;
@@ -34,7 +35,18 @@ export function errorPage(parts: {
   readonly message?: string;
   readonly status?: number;
   readonly headers?: readonly string[];
-}): AuthDenied {
+}
+
+/** Returns the response to a callback that failed: a page with a link to continue, or JSON for a client that accepts only that. */
+export function callbackError(request: AuthRequest, parts: ErrorParts): AuthDenied {
+  if (!wantsJson(request)) return errorPage(parts);
+  const { code, reason, headers = [], ...shown } = parts;
+  const denied = asJson(request, code, reason, shown);
+  return { ...denied, headers: [...denied.headers!, ...headers] };
+}
+
+/** Returns a page for an error of the table, with a link to continue. */
+function errorPage(parts: ErrorParts): AuthDenied {
   const { status, message } = ERROR_CODES[parts.code];
   const isBusy = status >= 502;
   const text = isBusy ? 'Try again' : 'Start again';
@@ -50,12 +62,23 @@ export function errorPage(parts: {
   return { ...denied, code: parts.code };
 }
 
-/** Returns the page for a clock difference, which needs an operator. */
-export function clockPage(reason: string, again: string, headers: readonly string[]): AuthDenied {
+const CLOCKS = 'The clocks of this server and of the identity provider differ too much. (clock)';
+
+/** Returns the response to a callback after a clock difference, which needs an operator. */
+export function clockError(
+  request: AuthRequest,
+  reason: string,
+  again: string,
+  headers: readonly string[],
+): AuthDenied {
+  if (wantsJson(request)) {
+    const denied = asJson(request, 'ERR_OIDC_TOKEN_INVALID', `clock: ${reason}`, { message: CLOCKS });
+    return { ...denied, headers: [...denied.headers!, ...headers] };
+  }
   return page({
     status: 401,
     title: 'You are not logged in',
-    message: 'The clocks of this server and of the identity provider differ too much. (clock)',
+    message: CLOCKS,
     links: [{ href: again, text: 'Start again' }],
     reason: `clock: ${reason}`,
     headers: ['www-authenticate', 'Bearer error="invalid_token", error_description="clock"', ...headers],
@@ -65,8 +88,13 @@ export function clockPage(reason: string, again: string, headers: readonly strin
 /**
  * Returns the response to a script: JSON. The CORS policy in front of the login decides which other origins may read it.
  */
-export function asJson(request: AuthRequest, code: ErrorCode, reason: string): AuthDenied {
-  const { status, message } = ERROR_CODES[code];
+export function asJson(
+  request: AuthRequest,
+  code: ErrorCode,
+  reason: string,
+  shown: { readonly status?: number; readonly message?: string } = {},
+): AuthDenied {
+  const { status = ERROR_CODES[code].status, message = ERROR_CODES[code].message } = shown;
   const headers = ['content-type', 'application/json', 'cache-control', 'no-store'];
   if (status === 401) headers.push('www-authenticate', 'Bearer');
   if (status >= 502) headers.push('retry-after', RETRY_AFTER_SECONDS);
