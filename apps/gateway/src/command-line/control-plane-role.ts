@@ -113,7 +113,7 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
         '--xds-client-names <names>',
         'names of which the client certificate of a proxy must have one, separated by commas, such as spiffe://example.com/ns/{namespace}/proxy/{proxy}',
       )
-      .argParser(clientNames),
+      .argParser(flags.listOf(clientNames)),
     flags
       .option('--envoy-node-proxies <host>', 'host of the fallback proxies for routes that Envoy cannot express')
       .argParser(hostOfProxies),
@@ -137,7 +137,7 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
         '--validation-names <names>',
         'names in the certificate of that port, separated by commas (default: gw.<namespace>.svc)',
       )
-      .argParser(certificateNames),
+      .argParser(flags.listOf(certificateNames)),
     flags.option(
       '--validation-webhook <name>',
       'name of the ValidatingWebhookConfiguration whose caBundle is set (default: gw-gateway-validation-webhook-<namespace>)',

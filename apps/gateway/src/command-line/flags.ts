@@ -38,6 +38,14 @@ export function workers(text: string): number {
   throw new InvalidArgumentError(`workers must be auto or a number between 1 and ${MAX_WORKERS}.`);
 }
 
+/** Creates the parser of a flag with several values in one text. Throws if the flag is repeated: its last values would replace the others. */
+export function listOf<T>(parse: (text: string) => T): (text: string, previous: T | undefined) => T {
+  return (text, previous) => {
+    if (previous === undefined) return parse(text);
+    throw new InvalidArgumentError('the flag is repeated: separate its values by commas.');
+  };
+}
+
 /** Returns addresses from a text such as `cp-1:9977,[::1]:9977`. */
 export function addresses(text: string): readonly ServerAddress[] {
   try {
@@ -141,7 +149,7 @@ export const commonOptions = (): readonly Option[] => [
     '--component-log-level <levels>',
     'levels of single loggers, as name:level separated by commas',
     'COMPONENT_LOG_LEVEL',
-  ).argParser(loggerLevels),
+  ).argParser(listOf(loggerLevels)),
 ];
 
 export const drainSecondsOption = (): Option =>
@@ -192,7 +200,7 @@ export const servingOptions = (): readonly Option[] => [
   option(
     '--proxy-protocol-from <ranges>',
     'addresses or CIDR ranges of Envoys that hand over requests, separated by commas: their connections begin with a PROXY header',
-  ).argParser(addressRanges),
+  ).argParser(listOf(addressRanges)),
   option(
     '--http2-client <which>',
     'client of HTTP/2 upstreams: direct sends requests with less CPU time, node is that of Node.js',
@@ -207,7 +215,7 @@ export const servingOptions = (): readonly Option[] => [
   )
     .choices(['direct', 'node'])
     .default('direct'),
-  option('--template-env <names>', 'variables that templates may read, separated by commas').argParser(names),
+  option('--template-env <names>', 'variables that templates may read, separated by commas').argParser(listOf(names)),
   option('--error-pages <dir>', 'directory with templates for error and login pages, such as 404.html'),
   option('--graphql-cache <url>', 'Redis that caches results of GraphQL APIs, as redis://host:port').argParser(
     redisUrl,

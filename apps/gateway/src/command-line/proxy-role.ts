@@ -39,7 +39,7 @@ export const proxyRole: Role<ProxySettings> = {
   options: () => [
     flags
       .option('--xds <addresses>', 'control planes, as host:port separated by commas; one is used at a time')
-      .argParser(flags.addresses),
+      .argParser(flags.listOf(flags.addresses)),
     flags.option('--xds-tls-ca <file>', 'PEM file with the CA certificates for control planes; enables TLS'),
     flags.option('--xds-tls-cert <file>', 'PEM file with the certificate of this proxy; requires --xds-tls-key'),
     flags.option('--xds-tls-key <file>', 'PEM file with the private key of the certificate'),

@@ -132,6 +132,9 @@ describe('the command line of edge-gateway', () => {
       workers: 1,
     });
     expect(await call('proxy')).to.equal("Error: required option '--xds <addresses>' not specified\n");
+    expect(await call('proxy', '--xds', 'cp-1:9977', '--xds', 'cp-2:9977')).to.contain(
+      'the flag is repeated: separate its values by commas',
+    );
     expect(await call('proxy', '--xds', 'nowhere'))
       .to.contain('the address must be host:port, or [address]:port for IPv6, not "nowhere"')
       .and.not.match(/invalid.*invalid/);

@@ -19,6 +19,7 @@ import {
   subsetText,
   upstreamName,
 } from '../explain/outcome-text.ts';
+import { portHint } from '../explain/port-in-host.ts';
 import { attempt } from '../explain/request-arguments.ts';
 import type { Expectations, RequestTest, TextMatcher } from './test-file.ts';
 
@@ -105,9 +106,11 @@ const CHECKS: Readonly<Record<keyof Expectations, Check>> = {
     const isOwn = route !== undefined && own !== undefined && fits(route, own);
     return isOwn && route !== null ? [] : compare(field, route, found);
   },
-  status: ({ status }, { explanation: { outcome } }, field) => {
+  status: ({ status }, { explanation: { outcome, request, virtualHost, otherDomains } }, field) => {
     if (status === undefined || statusOf(outcome) === status) return [];
-    return [{ field, expected: String(status), found: printable(outcomeText(outcome)) }];
+    const hint = virtualHost ? '' : portHint(otherDomains, request.host);
+    const found = [outcomeText(outcome), hint].filter(Boolean).join(': ');
+    return [{ field, expected: String(status), found: printable(found) }];
   },
   location: ({ location }, { explanation: { outcome } }, field) => {
     const found = outcome.type === 'redirect' ? outcome.location : undefined;

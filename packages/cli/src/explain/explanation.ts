@@ -11,7 +11,7 @@ import { accessLines, dependsOnExtAuth, type AccessExplanation } from './access.
 import type { MissingToken } from './login-token.ts';
 import type { RejectedResource } from './rejected-resources.ts';
 import type { MissingListener } from './served.ts';
-import { differsInPort } from './port-in-host.ts';
+import { portHint } from './port-in-host.ts';
 import { optionText } from './option-text.ts';
 import { subsetText } from './outcome-text.ts';
 import type { Colors } from '../output/terminal.ts';
@@ -132,10 +132,8 @@ function hostLines({ request, virtualHost, otherDomains }: Explanation, colors: 
     return [mark(true, `${name}: the domain ${domain} is the best match (${where})`, colors)];
   }
   return otherDomains.map((domain) => {
-    const port = differsInPort(domain, request.host)
-      ? `: the port is part of the host, and ${request.host} is not among the domains (without the port it would match)`
-      : '';
-    return mark(false, `the domain ${domain} does not match${port}`, colors);
+    const hint = portHint([domain], request.host);
+    return mark(false, `the domain ${domain} does not match${hint && `: ${hint}`}`, colors);
   });
 }
 

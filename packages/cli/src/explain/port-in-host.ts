@@ -12,3 +12,11 @@ export function matchesDomain(domain: string, host: string): boolean {
 export function differsInPort(domain: string, host: string): boolean {
   return PORT.test(host) && !matchesDomain(domain, host) && matchesDomain(domain, host.replace(PORT, ''));
 }
+
+/** Returns a text for the first domain that a host does not match only because of its port; empty if there is none. */
+export function portHint(domains: readonly string[], host: string): string {
+  const domain = domains.find((each) => differsInPort(each, host));
+  return domain === undefined
+    ? ''
+    : `the port is part of the host, and ${host} is not among the domains (without the port it would match)`;
+}

@@ -214,7 +214,8 @@ export function badAnswer({ base, flag, path }: Page): Error {
 function unreachable({ base, flag }: Page, error: unknown, timeoutMs: number): Error {
   const code = (error as { cause?: { code?: string } }).cause?.code;
   const isLate = (error as Error).name === 'TimeoutError';
-  const reason = isLate ? `no response within ${timeoutMs / 1000} s` : (code ?? 'the connection failed');
-  const text = `no gateway at ${base.origin} (${reason}); start one with "npm start", or set its address with ${flag}`;
+  const text = isLate
+    ? `no response of ${base.origin} within ${timeoutMs / 1000} s: the gateway is stopped or overloaded; restart it, or set another address with ${flag}`
+    : `no gateway at ${base.origin} (${code ?? 'the connection failed'}); start one with "npm start", or set its address with ${flag}`;
   return cliError('ERR_CLI_UNREACHABLE', text, error);
 }

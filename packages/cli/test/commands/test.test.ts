@@ -236,6 +236,11 @@ describe('test', () => {
     [CART, '{ route: null }', 'route: none | gw-system.shop-route-9-cart'],
     [CART, '{ status: 200 }', 'status: 200 | forwarded to gw-system/cart'],
     [HEALTH, '{ status: 404 }', 'status: 404 | 200 (direct response)'],
+    [
+      '{ url: http://shop.example:8080/health }',
+      '{ status: 200 }',
+      'status: 200 | 404 (no virtual host has this domain): the port is part of the host, and shop.example:8080 is not among the domains (without the port it would match)',
+    ],
     [HEALTH, '{ body: bad }', 'body: bad | fine'],
     [HEALTH, '{ location: /x }', 'location: /x | none'],
     [HEALTH, '{ upstream: cart }', 'upstream: cart | 200 (direct response)'],

@@ -58,7 +58,9 @@ describe('connection', () => {
   });
 
   it('returns up on a server that never responds, or closes the connection', async () => {
-    expect((await failure(connect().proxy('/silent'))).message).to.contain('no response within 0.3 s');
+    expect((await failure(connect().proxy('/silent'))).message).to.equal(
+      `no response of ${server.url} within 0.3 s: the gateway is stopped or overloaded; restart it, or set another address with --proxy-admin`,
+    );
     expect((await failure(connect().proxy('/cut'))).code).to.equal('ERR_CLI_UNREACHABLE');
   });
 

@@ -59,7 +59,8 @@ export function joinFields(
     if (value !== raw[i + 1]) hasBlanks = true;
     if (name === 'host' && authority !== undefined) {
       // One of them would be routed, the other one checked by a server behind.
-      if (value.toLowerCase() !== authority.toLowerCase()) problem = refusal('ERR_ROUTING_BAD_HOST', { detail: ':authority and host differ' });
+      if (value.toLowerCase() !== authority.toLowerCase())
+        problem = refusal('ERR_ROUTING_BAD_HOST', { detail: ':authority and host differ' });
       else if (++hosts > 1) problem = refusal('ERR_ROUTING_BAD_HOST', { detail: 'two hosts' });
     } else if (name === 'cookie' && cookieAt > 0) rawHeaders[cookieAt] += `; ${value}`;
     else {

@@ -34,7 +34,8 @@ describe('the head of an HTTP/2 request', () => {
   });
 
   it('is invalid if host and :authority differ', () => {
-    for (const host of ['a.example', 'A.Example']) expect(head(...GET, 'host', host)).to.include({ problem: undefined });
+    for (const host of ['a.example', 'A.Example'])
+      expect(head(...GET, 'host', host)).to.include({ problem: undefined });
     expect(head(...GET, 'host', 'b.example').problem?.code).to.equal('ERR_ROUTING_BAD_HOST');
   });
 
