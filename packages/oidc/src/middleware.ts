@@ -19,7 +19,7 @@ import {
 import * as f from '@edge-gateway/core/options';
 import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/schema';
 import { assemble } from './login/assemble.ts';
-import { failure } from './error-codes.ts';
+import { codeOf, failure } from './error-codes.ts';
 import { requestFrom, withBody } from './http/auth-request.ts';
 import { bySecret } from './provider/client-authentication.ts';
 import { ownCookies } from './session/cookie-names.ts';
@@ -113,7 +113,14 @@ const middleware = asMiddleware(concern, {
  * app.use(oidc({ issuerUrl, clientId, clientSecret, appUrl: 'https://app.example.com', callbackPath: '/callback' }));
  */
 export function oidc(options: OidcOptions & MiddlewareOptions, context: Context = createContext()): Handler {
-  return middleware(options, context);
+  try {
+    return middleware(options, context);
+  } catch (error) {
+    const code = codeOf(error);
+    const { message } = error as Error;
+    if (code === undefined || message.startsWith('oidc: ')) throw error;
+    throw failure(code, `oidc: ${message}`, error);
+  }
 }
 
 /** Returns a function that warns once if the login is mounted below a path that the callback is not below. */

@@ -10,21 +10,25 @@ type Options = VirtualHost['options'] | Route['options'] | Destination['options'
 type Block = { readonly disable?: boolean; readonly policies?: Readonly<Record<string, RbacPolicy>> };
 type RbacPolicy = { readonly permissions?: { readonly pathPrefix?: string } };
 
-/** The access to each route of a virtual host whose paths have different policies. */
+/** The access to each route of a virtual host with policies. */
 export interface GuardedPaths {
+  /** False if the same policies apply to all paths. */
+  readonly dependOnPath: boolean;
   /** Texts that are equal only for equal policies; `undefined` for a route that everybody can use. */
   readonly access: ReadonlyMap<Route, string | undefined>;
   /** The path prefixes of RBAC policies. */
   readonly prefixes: readonly string[];
 }
 
-/** Returns the policies of the routes of a virtual host; `undefined` if none depends on the path. */
+/** Returns the policies of the routes of a virtual host; `undefined` if everybody can use all of them. */
 export function guardedPathsOf({ options, routes }: VirtualHost): GuardedPaths | undefined {
   const all = [options, ...routes.flatMap((route) => [route.options, ...destinationOptionsOf(route)])];
   if (!all.some(hasAccess)) return undefined;
   const access = new Map(routes.map((route) => [route, accessOf(options, route)]));
   const prefixes = [...new Set(all.flatMap(prefixesOf))];
-  return new Set(access.values()).size > 1 || prefixes.length > 1 ? { access, prefixes } : undefined;
+  const policies = new Set(access.values());
+  if (policies.size === 1 && policies.has(undefined)) return undefined;
+  return { dependOnPath: policies.size > 1 || prefixes.length > 1, access, prefixes };
 }
 
 const blockOf = (options: Options, name: (typeof ACCESS)[number]): Block | undefined =>
@@ -65,7 +69,7 @@ export function isReadDifferently(
   { guarded, index }: { readonly guarded: GuardedPaths; readonly index: RouteIndex<MatchedRoute> },
 ): boolean {
   const { path, pathname } = head;
-  if (!AMBIGUOUS.test(pathname)) return false;
+  if (!guarded.dependOnPath || !AMBIGUOUS.test(pathname)) return false;
   const other = lenientReading(pathname);
   if (other === pathname) return false;
   if (guarded.prefixes.some((prefix) => other.startsWith(prefix) && !pathname.startsWith(prefix))) return true;
@@ -97,8 +101,10 @@ function trimControls(segment: string): string {
 
 /** Returns true if a header was sent with underscores beside one with hyphens: many servers treat both as the same. */
 export function hasTwoSpellings({ headers }: DownstreamHead): boolean {
-  const names = new Set<string>();
-  for (let i = 0; i < headers.length; i += 2) names.add(headers[i]!);
-  for (const name of names) if (name.includes('_') && names.has(name.replaceAll('_', '-'))) return true;
+  for (let i = 0; i < headers.length; i += 2) {
+    if (!headers[i]!.includes('_')) continue;
+    const other = headers[i]!.replaceAll('_', '-');
+    for (let at = 0; at < headers.length; at += 2) if (headers[at] === other) return true;
+  }
   return false;
 }
