@@ -1,3 +1,3 @@
 import { describeVolume } from './volume.ts';
 
-describeVolume('512 MiB', 512 * 1024 ** 2).timeout(60_000);
+describeVolume('256 MiB', 256 * 1024 ** 2);

@@ -111,7 +111,7 @@ function splits(): string[][] {
 }
 
 /** The longer pauses are for parts that arrived together on a busy machine. */
-const PAUSES_MS = [3, 15, 60, 250];
+const PAUSES_MS = [3, 15, 60, 250, 2000];
 const AT_ONCE = 32;
 
 /** Serves random connections with both parsers of HTTP/1.1, and returns at most five differences. */
