@@ -44,7 +44,7 @@ describe('a worker process', () => {
         onEnd: (_, how) => end.resolve(how),
       },
       when === 'applied'
-        ? { hungMs: 3000, hungStartingMs: 3_600_000, hungApplyingMs: 3_600_000 }
+        ? { hungMs: 3000, hungStartingMs: 3_600_000, hungApplyingMs: 4000 }
         : { hungMs: 3_600_000, hungStartingMs: 3000, hungApplyingMs: 3_600_000 },
     );
     worker.offer(createStateEncoder().encode({ snapshot, unserved: [], secrets: new Map() }));
@@ -68,10 +68,29 @@ describe('a worker process', () => {
     expect(worker.applying, 'the state is not the reason').to.equal(0);
   });
 
+  it('may be silent for longer while it applies a state', async () => {
+    const { worker, ended } = await startHung();
+    worker.offer(createStateEncoder().encode({ snapshot, unserved: [], secrets: new Map() }));
+    expect(worker.applying).to.be.above(0);
+    expect((await ended).error?.message).to.equal('no sign of life for 4 s');
+  });
+
   it('is not waited for when it hangs during a drain', async () => {
     const { worker, ended } = await startHung();
     await worker.drain(3_600_000);
     await worker.close();
     expect((await ended).signal).to.equal('SIGKILL');
+  });
+
+  it('lets nobody wait for its reports and recordings after its end', async () => {
+    const { worker } = await startHung();
+    const request = (): Promise<unknown> =>
+      Promise.all([worker.requestStats(), worker.requestHosts(), worker.record('a'), worker.drain(3_600_000)]);
+    const waiting = request();
+    worker.kill();
+    await waiting;
+    await request();
+    await worker.close();
+    expect(worker.hasEnded).to.equal(true);
   });
 });

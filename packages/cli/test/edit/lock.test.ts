@@ -37,6 +37,16 @@ describe('withLock', () => {
     expect(existsSync(file())).to.equal(false);
   });
 
+  it('leaves a lock of another process that took it over, and no handlers of signals', async () => {
+    const handlers = (): number => process.listenerCount('SIGINT') + process.listenerCount('SIGTERM');
+    const before = handlers();
+    await withLock(io(), '.', async () => {
+      expect(handlers()).to.equal(before + 2);
+      writeFileSync(file(), 'of another');
+    });
+    expect([readFileSync(file(), 'utf8'), handlers()]).to.deep.equal(['of another', before]);
+  });
+
   it('takes over the lock of a process that no longer exists, once', async () => {
     const { pid } = spawnSync('true');
     writeFileSync(file(), JSON.stringify({ pid, host: hostname(), id: 'x' }));

@@ -1,6 +1,7 @@
-import {
+import fs, {
   chmodSync,
   chownSync,
+  fstatSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -11,6 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -26,6 +28,27 @@ describe('replaceFile', () => {
   it('creates a file that only its owner can read', () => {
     replaceFile(at('a'), 'text', { shown: 'a' });
     expect([readFileSync(at('a'), 'utf8'), modeOf('a')]).to.deep.equal(['text', 0o600]);
+  });
+
+  it('has the content on disk before it replaces the file', () => {
+    const { fsyncSync, renameSync } = fs;
+    const steps: string[] = [];
+    fs.fsyncSync = (descriptor) => {
+      steps.push(`synced ${fstatSync(descriptor).size} bytes`);
+      fsyncSync(descriptor);
+    };
+    fs.renameSync = (from, to) => {
+      steps.push('renamed');
+      renameSync(from, to);
+    };
+    syncBuiltinESMExports();
+    try {
+      replaceFile(at('a'), 'text', { shown: 'a' });
+    } finally {
+      Object.assign(fs, { fsyncSync, renameSync });
+      syncBuiltinESMExports();
+    }
+    expect(steps).to.deep.equal(['synced 4 bytes', 'renamed']);
   });
 
   it('keeps the mode of a file, unless another one is given, and leaves no other file', () => {

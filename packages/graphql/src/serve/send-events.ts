@@ -73,7 +73,6 @@ function drained(res: ActionExchange['res']): Promise<void> {
     const stuck = setTimeout(() => res.destroy(), STUCK_MS);
     const done = (): void => {
       clearTimeout(stuck);
-      res.removeListener('drain', done);
       res.removeListener('close', done);
       resolve();
     };
