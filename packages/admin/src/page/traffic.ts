@@ -58,7 +58,8 @@ export function createTraffic(
 
   async function sample(): Promise<void> {
     const { at = -Infinity } = samples.at(-1) ?? {};
-    if (now() - at < MIN_INTERVAL_MS) return;
+    // The clock may have been set back since.
+    if (Math.abs(now() - at) < MIN_INTERVAL_MS) return;
     await refresh?.();
     samples = samples.filter((each) => now() - each.at < MAX_AGE_MS).slice(1 - KEPT);
     // Only the newest need the counts of upstreams.

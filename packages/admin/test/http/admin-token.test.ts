@@ -46,6 +46,13 @@ describe('readAdminToken', () => {
     expect(() => readAdminToken(join(dir, 'none'))).to.throw(/cannot be read \(ENOENT\)/);
   });
 
+  it('reads a new token after the clock was set back', async () => {
+    const token = readAdminToken(write(TOKEN), () => now);
+    write('another-0123456789abcdef');
+    now -= 3_600_000;
+    expect(await token.isToken(TOKEN)).to.equal(false);
+  });
+
   it('reads a new token, and keeps the last one while the file is unusable', async () => {
     const token = readAdminToken(write(TOKEN), () => now);
     const session = token.createSession();

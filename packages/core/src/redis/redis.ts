@@ -129,14 +129,14 @@ function createConnection<Client extends RedisClientLike>(
   }
 
   function current(): Client {
-    if (client?.isOpen && (client.isReady || Date.now() - openedAt < STALLED_MS)) {
-      if (client.isReady) openedAt = Date.now();
+    if (client?.isOpen && (client.isReady || performance.now() - openedAt < STALLED_MS)) {
+      if (client.isReady) openedAt = performance.now();
       return client;
     }
     drop();
     const made = open();
     client = made;
-    openedAt = Date.now();
+    openedAt = performance.now();
     made.on('error', (error) => note(error, made));
     made.connect().catch((error: unknown) => note(error, made));
     return made;
@@ -153,7 +153,7 @@ function createConnection<Client extends RedisClientLike>(
     const count = (missedInRow.get(group) ?? 0) + 1;
     missedInRow.set(group, count);
     missed++;
-    if (count >= SILENT_MISSES || deadlineMs >= SILENT_MS) silentSince.set(group, Date.now());
+    if (count >= SILENT_MISSES || deadlineMs >= SILENT_MS) silentSince.set(group, performance.now());
   }
 
   function failed(error: unknown, used: Client | undefined, { group, deadlineMs }: Required<RunOptions>): Error {
@@ -164,10 +164,10 @@ function createConnection<Client extends RedisClientLike>(
     if (missed >= MAX_MISSED || isMoved) {
       missed = 0;
       // The next connection may find the primary; one that does not either must not be replaced for every command.
-      if (replaced++ > 0) silentSince.set(group, Date.now());
+      if (replaced++ > 0) silentSince.set(group, performance.now());
       drop();
     }
-    if (error === NOT_CONNECTED && connectWaitMs > 0) silentSince.set(group, Date.now());
+    if (error === NOT_CONNECTED && connectWaitMs > 0) silentSince.set(group, performance.now());
     if (error === NOT_CONNECTED && trouble) return unavailable(troubleOf(trouble), trouble);
     return unavailable((error as Error).message, error);
   }
@@ -177,8 +177,8 @@ function createConnection<Client extends RedisClientLike>(
     if (waiting >= MAX_WAITING) throw unavailable('too many commands are waiting');
     const silent = silentSince.get(group);
     if (silent !== undefined) {
-      if (Date.now() - silent < probeEveryMs) throw unavailable('no response to recent commands');
-      silentSince.set(group, Date.now());
+      if (performance.now() - silent < probeEveryMs) throw unavailable('no response to recent commands');
+      silentSince.set(group, performance.now());
     }
     waiting++;
     let used: Client | undefined;

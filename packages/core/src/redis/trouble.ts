@@ -29,7 +29,7 @@ export function createReport(log: Logger): Report {
   return {
     failed(error) {
       const trouble = troubleOf(error);
-      const now = Date.now();
+      const now = performance.now();
       if (present.has(trouble) || now - (reportedAt.get(trouble) ?? -Infinity) < REPORT_EVERY_MS) return;
       reportedAt.set(trouble, now);
       present.add(trouble);

@@ -117,6 +117,19 @@ describe('a deadline of a Redis command', () => {
     redis.disconnect();
   });
 
+  it('makes the following commands fail for a time that does not depend on the clock', async () => {
+    const redis = connected(1);
+    const clock = Date.now;
+    try {
+      for (let i = 0; i < 3; i++) expect(await messageOf(redis, silent)).to.equal('no response in time');
+      Date.now = () => clock() + 3_600_000;
+      expect(await messageOf(redis, ok)).to.equal('no response to recent commands');
+    } finally {
+      Date.now = clock;
+      redis.disconnect();
+    }
+  });
+
   it('makes the following commands succeed again when a late response arrives', async () => {
     const redis = connected(1);
     const { promise, resolve } = Promise.withResolvers<string>();

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { createExpiringMap } from '../session/expiring.ts';
+import { createRecentErrors } from '../session/expiring.ts';
 import type { Subject } from './overage.ts';
 
 /** Maximum number of ids in total, about 64 bytes each. */
@@ -16,7 +16,7 @@ export type GroupMemory = (subject: Subject, read: ReadSubject) => Promise<reado
 
 /** Creates a {@link GroupMemory}, bounded by the total number of ids: the least recently used entry is evicted first. */
 export function createGroupMemory(now: () => number, maxIds = MAX_IDS): GroupMemory {
-  const failed = createExpiringMap<Error>({ max: 10_000, ttlMs: FAILED_MS, now });
+  const failed = createRecentErrors({ max: 10_000, ttlMs: FAILED_MS, now });
   const entries = new LRUCache<string, readonly string[], { readonly subject: Subject; readonly read: ReadSubject }>({
     maxSize: maxIds,
     // A user without groups takes space too.

@@ -17,16 +17,18 @@ export type CallMicrosoft = (url: string, options: FetchOptions) => Promise<Micr
 
 /** Creates the calls to one service; after `Retry-After` with 429 or 503 it is not called for that time. */
 export function createMicrosoftCall(now: () => number): CallMicrosoft {
-  let quietUntil = 0;
+  let quiet = { since: -Infinity, ms: 0 };
   return async (url, options) => {
     const { host } = new URL(url);
-    if (now() < quietUntil) throw failure('ERR_OIDC_GROUPS_UNAVAILABLE', `${host}: Retry-After has not passed`);
+    // The clock may have been set back since.
+    if (Math.abs(now() - quiet.since) < quiet.ms)
+      throw failure('ERR_OIDC_GROUPS_UNAVAILABLE', `${host}: Retry-After has not passed`);
     const response = await limitedFetch(url, options).catch((error: Error) => {
       throw failure('ERR_OIDC_GROUPS_UNAVAILABLE', `groups: ${error.message}`, error);
     });
     const { status } = response;
     if (status === 429 || status === 503)
-      quietUntil = now() + retryAfterSeconds(response.headers.get('retry-after')) * 1000;
+      quiet = { since: now(), ms: retryAfterSeconds(response.headers.get('retry-after')) * 1000 };
     const body: unknown = await response.json().catch(() => undefined);
     const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
     if (status === 200 && !isObject)

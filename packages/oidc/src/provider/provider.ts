@@ -72,7 +72,8 @@ function countPer(intervalMs: number, now: () => number): (limit: number) => boo
   let count = 0;
   let since = now();
   return (limit) => {
-    if (now() - since >= intervalMs) {
+    // The clock may have been set back since.
+    if (Math.abs(now() - since) >= intervalMs) {
       since = now();
       count = 0;
     }

@@ -15,6 +15,25 @@ export function createExpiringMap<V extends {}>(limits: {
   return new LRUCache<string, V>({ max, ttl, ttlResolution: 0, perf: { now } });
 }
 
+/** The errors of a moment ago, by key. */
+export interface RecentErrors {
+  get(key: string): Error | undefined;
+  set(key: string, error: Error): void;
+}
+
+/** Creates {@link RecentErrors} that are forgotten after `ttlMs`, and when the clock is set back by more. */
+export function createRecentErrors(limits: Parameters<typeof createExpiringMap>[0]): RecentErrors {
+  const { ttlMs, now } = limits;
+  const errors = createExpiringMap<{ readonly error: Error; readonly at: number }>(limits);
+  return {
+    get(key) {
+      const found = errors.get(key);
+      return found && Math.abs(now() - found.at) < ttlMs ? found.error : undefined;
+    },
+    set: (key, error) => void errors.set(key, { error, at: now() }),
+  };
+}
+
 /** Ids that are each remembered for a fixed time. Methods throw `ERR_OIDC_STORE_UNAVAILABLE`. */
 export interface ExpiringIds {
   add(id: string): Promise<void>;

@@ -1,5 +1,5 @@
 import { digest, type AuthRequest, type Logger } from '@edge-gateway/core';
-import { createExpiringMap, type ExpiringMap } from './expiring.ts';
+import { createExpiringMap, createRecentErrors, type ExpiringMap, type RecentErrors } from './expiring.ts';
 import { codeOf, failure } from '../error-codes.ts';
 import { LOCK_WAIT_MS } from './session-lock.ts';
 import { endsSoon, hasEnded, type StoredSession, type Session, type SessionStorage } from './session.ts';
@@ -21,7 +21,7 @@ export interface RenewalMemory {
   /** Renewed sessions: requests with the previous tokens may still arrive. */
   readonly recent: ExpiringMap<Session>;
   /** Renewals that failed a moment ago. */
-  readonly failed: ExpiringMap<Error>;
+  readonly failed: RecentErrors;
   /** Sessions by id that are newer than the stored ones, because writing failed. */
   readonly unsaved: ExpiringMap<Session>;
   /**
@@ -38,7 +38,7 @@ export function createRenewalMemory(now: () => number): RenewalMemory {
   return {
     renewalsInProgress: new Map(),
     recent: createExpiringMap({ max: 1000, ttlMs: RECENT_MS, now }),
-    failed: createExpiringMap({ max: 10_000, ttlMs: FAILED_MS, now }),
+    failed: createRecentErrors({ max: 10_000, ttlMs: FAILED_MS, now }),
     unsaved: createExpiringMap({ max: 1000, ttlMs: UNSAVED_MS, now }),
     withoutIdToken: createExpiringMap({ max: 10_000, ttlMs: WITHOUT_ID_TOKEN_MS, now }),
     ended: createExpiringMap({ max: 10_000, ttlMs: RECENT_MS, now }),

@@ -93,6 +93,16 @@ describe('groups that are unavailable', () => {
     expect((await lookup.complete(cloud.claims())).groups).to.deep.equal(['a']);
   });
 
+  it('are requested after Retry-After, although the clock was set back', async () => {
+    const { microsoft } = cloud;
+    const lookup = cloud.lookup();
+    microsoft.graph = () => ({ status: 429, headers: { 'retry-after': '30' } });
+    await failureOf(lookup.complete(cloud.claims({ iat: 1 })));
+    microsoft.graph = () => ({ body: { value: ['a'] } });
+    cloud.clock -= 31_000;
+    expect((await lookup.complete(cloud.claims({ iat: 1 }))).groups).to.deep.equal(['a']);
+  });
+
   it('are not requested before Retry-After, but after a minute at the latest', async () => {
     const { microsoft } = cloud;
     const lookup = cloud.lookup();
