@@ -61,7 +61,7 @@ export async function startGateway(
   mkdirSync(resources);
   writeFileSync(join(resources, 'all.yaml'), gatewayResources({ directory, ...setup }));
   const root = process.env['GATEWAY_ROOT'] ?? join(import.meta.dirname, '..');
-  const main = join(root, 'apps/gateway', BUILT ? 'dist/main.js' : 'src/main.ts');
+  const main = join(root, 'apps/gateway', BUILT ? 'bundle/edge-gateway.js' : 'src/main.ts');
   const ports = ['--http-port', '--https-port', '--admin-port', '--stats-port'].flatMap((flag) => [flag, '0']);
   const output = openSync(join(directory, `${name}.log`), 'w');
   const args = ['--config', resources, ...ports, '--drain-seconds', '0', ...flags];

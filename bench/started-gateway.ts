@@ -19,7 +19,7 @@ export async function startGateway(directory: string): Promise<StartedGateway> {
   const ports = ['--http-port', '--https-port', '--admin-port', '--stats-port'].flatMap((flag) => [flag, '0']);
   const execArgv = [...CONDITIONS, '--import', join(import.meta.dirname, 'loop-monitor.ts')];
   if (process.env['PROFILE']) execArgv.push('--cpu-prof', '--cpu-prof-dir', process.env['PROFILE']);
-  const main = join(import.meta.dirname, '../apps/gateway', BUILT ? 'dist/main.js' : 'src/main.ts');
+  const main = join(import.meta.dirname, '../apps/gateway', BUILT ? 'bundle/edge-gateway.js' : 'src/main.ts');
   const args = ['--config', directory, ...ports, '--drain-seconds', '0'];
   const gateway = fork(main, args, { execArgv, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
   let errors = '';

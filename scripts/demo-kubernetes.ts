@@ -74,12 +74,12 @@ try {
   await api.apply('apiVersion: v1\nkind: Namespace\nmetadata: {name: gw-system}\n');
   await applyResources(api);
   const access = ['--kubernetes', '--kubeconfig', api.kubeconfig];
-  const { xdsPort, statsPort } = await start('apps/gateway/dist/main.js', 'control-plane', ...access);
+  const { xdsPort, statsPort } = await start('apps/gateway/bundle/edge-gateway.js', 'control-plane', ...access);
   const proxies = await Promise.all(
     ADDRESSES.map((address, i) => {
       const admin = ['--admin-port', String(FIRST_ADMIN_PORT + i), '--snapshot-file', 'none'];
       const role = ['proxy', '--xds', `127.0.0.1:${xdsPort}`, '--bind-address', address, ...admin];
-      return start('apps/gateway/dist/main.js', ...role);
+      return start('apps/gateway/bundle/edge-gateway.js', ...role);
     }),
   );
   const urls = proxies.map(({ listeners }, i) => {

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { removeOldFiles } from './bundle.mjs';
 import { PNPM } from './setup.mjs';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -29,6 +30,7 @@ export function commit() {
  */
 export function pack(dirs, folder) {
   const built = commit();
+  removeOldFiles();
   const added = [];
   try {
     for (const dir of dirs) {

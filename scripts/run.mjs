@@ -28,8 +28,8 @@ const TASKS = {
   pack: { script: 'scripts/pack.mjs', cwd: process.env.INIT_CWD },
   release: { scope: 'all', script: 'scripts/release.mjs' },
   docs: { scope: 'all', script: 'scripts/docs.ts', flags: ['--conditions=source'] },
-  gateway: { script: 'apps/gateway/dist/main.js', cwd: process.env.INIT_CWD },
-  gatewayctl: { script: 'packages/cli/dist/main.js', cwd: process.env.INIT_CWD },
+  gateway: { script: 'apps/gateway/bundle/edge-gateway.js', cwd: process.env.INIT_CWD },
+  gatewayctl: { script: 'packages/cli/bundle/gatewayctl.js', cwd: process.env.INIT_CWD },
 };
 
 if (!Object.hasOwn(TASKS, task)) {
@@ -77,11 +77,21 @@ async function build() {
   copyFiles();
   const progress = showProgress('building');
   const flags = process.stdout.isTTY ? ['-b', '--pretty'] : ['-b'];
-  const compiler = spawn(node, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), ...flags], { cwd: root, env });
-  let output = '';
-  for (const stream of [compiler.stdout, compiler.stderr]) stream.on('data', (chunk) => (output += chunk));
-  const [code] = await once(compiler, 'close');
+  const steps = await Promise.all([
+    outcome(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), ...flags),
+    outcome(join(root, 'scripts', 'bundle.mjs')),
+  ]);
   progress.end();
-  process.stdout.write(output);
-  if (code !== 0) process.exit(code ?? 1);
+  for (const { output } of steps) process.stdout.write(output);
+  const failed = steps.find(({ code }) => code !== 0);
+  if (failed) process.exit(failed.code ?? 1);
+}
+
+/** Runs a script, and resolves with its exit code and output. */
+async function outcome(...argv) {
+  const child = spawn(node, argv, { cwd: root, env });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const [code] = await once(child, 'close');
+  return { code, output };
 }

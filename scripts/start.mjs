@@ -66,7 +66,7 @@ process.on('exit', () => {
 await checkArguments();
 const demo = isDemo ? await startDemo() : { ready: true };
 if (demo.ready) {
-  gateway = run('apps/gateway/dist/main.js', gatewayArgs);
+  gateway = run('apps/gateway/bundle/edge-gateway.js', gatewayArgs);
   const { ready } = await outcome(gateway);
   // The log shows the addresses of the other roles.
   if (ready && role === 'all') await greet(ready);

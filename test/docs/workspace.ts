@@ -8,7 +8,10 @@ import { canCreateNetworks, createNetwork, type Network } from './network.ts';
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const READY = /Ctrl-C to stop|listening on|"msg":"ready"|starting workers/;
 /** What installing the packages with `--global` gives. */
-const PROGRAMS = { 'edge-gateway': 'apps/gateway/dist/main.js', gatewayctl: 'packages/cli/dist/main.js' };
+const PROGRAMS = {
+  'edge-gateway': 'apps/gateway/bundle/edge-gateway.js',
+  gatewayctl: 'packages/cli/bundle/gatewayctl.js',
+};
 
 export interface Outcome {
   readonly code: number | null;

@@ -10,9 +10,8 @@ if (problem === undefined) {
   if (cache !== undefined) process.env['NODE_COMPILE_CACHE'] = cache;
   const { limitYoungGeneration } = await import('./process/young-generation.ts');
   limitYoungGeneration([...process.execArgv, process.env['NODE_OPTIONS'] ?? '']);
-  const { importQuickly } = await import('./process/quick-imports.ts');
-  await importQuickly();
-  await import('./roles/start.ts');
+  const { startProgram } = await import('./roles/start.ts');
+  await startProgram();
 } else {
   console.error(problem);
   process.exitCode = 1;

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { GATEWAYCTL } from '../../../test/parts/programs.ts';
 import { GatewayProcess } from './gateway-process.ts';
 
-const CLI = fileURLToPath(new URL('../../../packages/cli/src/main.ts', import.meta.url));
 const TOKEN = 'MARKER-0123456789abcdef';
 const RESOURCES = `
 apiVersion: gateway.vendor.io/v1
@@ -22,7 +21,7 @@ describe('the token of the admin ports', () => {
   const gateway = new GatewayProcess();
   const tokenFile = join(gateway.dir, 'admin-token');
   const gatewayctl = async (args: readonly string[], env: Record<string, string> = {}) => {
-    const all = ['--conditions=source', CLI, ...args, '--server', gateway.stats, '--proxy-admin', gateway.admin];
+    const all = [...GATEWAYCTL, ...args, '--server', gateway.stats, '--proxy-admin', gateway.admin];
     return promisify(execFile)(process.execPath, all, { env: { ...process.env, ...env } }).catch(
       (error: { stdout: string; stderr: string }) => error,
     );

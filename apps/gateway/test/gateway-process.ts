@@ -2,16 +2,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { GATEWAY } from '../../../test/parts/programs.ts';
 
 export { until } from '../../../test/parts/until.ts';
-
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
-/** What `npm test` has built, because it starts faster; else the sources, which need no build. */
-const MAIN =
-  process.env['REPOSITORY_READY'] === ROOT
-    ? [join(ROOT, 'apps/gateway/dist/main.js')]
-    : ['--conditions=source', join(ROOT, 'apps/gateway/src/main.ts')];
 
 interface Ready {
   readonly listeners: readonly { readonly name: string; readonly port: number; readonly protocol: string }[];
@@ -83,7 +76,7 @@ export class GatewayProcess {
     const config = role === 'proxy' || flags.includes('--kubernetes') ? [] : ['--config', this.dir];
     const keepsNothing = ['all', 'control-plane'].includes(role) && !flags.includes('--state-dir');
     const state = keepsNothing ? ['--state-dir', 'none'] : [];
-    const args = [...MAIN, role, ...config, ...state, ...flags];
+    const args = [...GATEWAY, role, ...config, ...state, ...flags];
     const { openFiles, fileBlocks, heapMb, nodeFlags = [], env } = this.#limits;
     args.unshift(...nodeFlags);
     if (heapMb !== undefined) args.unshift(`--max-old-space-size=${heapMb}`);

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { skip } from '../../../test/parts/skip.ts';
 import { startKubernetes, type KubernetesApi } from '../../../test/parts/kubernetes.ts';
+import { GATEWAYCTL } from '../../../test/parts/programs.ts';
 import { GatewayProcess, until } from './gateway-process.ts';
 import { startProxy } from './planes/planes.ts';
 
@@ -133,10 +134,8 @@ describe('discovery of a cluster with control plane and proxy processes', () => 
     await until(async () => (await ask(proxy, 'kube')).endsWith(' 503'), 'the unready endpoint');
     await apply(slice('web-2', 'web', one));
     await until(async () => (await ask(proxy, 'kube')) === 'one 200', 'the endpoint of another slice');
-    const cli = join(ROOT, 'packages', 'cli', 'src', 'main.ts');
     const { stdout } = await run(process.execPath, [
-      '--conditions=source',
-      cli,
+      ...GATEWAYCTL,
       'get',
       'upstream',
       'default-web-80',

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { makeCertificates } from '../../../test/parts/certificates.ts';
 import { startKubernetes, type KubernetesApi } from '../../../test/parts/kubernetes.ts';
+import { GATEWAYCTL } from '../../../test/parts/programs.ts';
 import { GatewayProcess, until } from './gateway-process.ts';
 
 const run = promisify(execFile);
@@ -291,14 +292,7 @@ describe('validation of changes by control plane processes', () => {
     await start();
     const printed = () => api.kubectl(['get', 'proxies', '-n', 'gw-system']);
     await until(async () => /gateway-proxy\s+Accepted/.test(await printed()), 'the Proxy with its status');
-    const { stdout } = await run(process.execPath, [
-      '--conditions=source',
-      join(ROOT, 'packages', 'cli', 'src', 'main.ts'),
-      'get',
-      'proxies',
-      '--kubeconfig',
-      api.kubeconfig,
-    ]);
+    const { stdout } = await run(process.execPath, [...GATEWAYCTL, 'get', 'proxies', '--kubeconfig', api.kubeconfig]);
     expect(stdout).to.match(/gateway-proxy\s*\|\s*gw-system\s*\|\s*gw-gateway\s*\|.*\|\s*1\s*\|\s*Accepted/);
     await settings({ allowWarnings: true }, { gateway: { persistProxySpec: false } });
     await until(async () => !(await printed()).includes('gateway-proxy'), 'the deletion');

@@ -2,11 +2,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { GATEWAY } from '../../../test/parts/programs.ts';
 import { until } from './gateway-process.ts';
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const PORTS = ['http', 'https', 'admin', 'stats', 'dev-admin'].map((name) => `--${name}-port 0`).join(' ');
 const RESOURCES = `
 apiVersion: gateway.vendor.io/v1
@@ -28,7 +27,7 @@ describe('the logs on a terminal', function () {
 
   before(async () => {
     writeFileSync(join(directory, 'a.yaml'), RESOURCES);
-    const command = `"${process.execPath}" --conditions=source "${MAIN}" --config "${directory}" ${PORTS}`;
+    const command = `"${process.execPath}" "${GATEWAY.join('" "')}" --config "${directory}" ${PORTS}`;
     const args =
       process.platform === 'linux' ? ['-qec', command, '/dev/null'] : ['-q', '/dev/null', 'sh', '-c', command];
     script = spawn('script', args, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, NO_COLOR: '1' } });

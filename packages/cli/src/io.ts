@@ -1,5 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 
+/** The folder of this package: its sources, its compiled modules and its bundle are directly below it. */
+export const PACKAGE_FOLDER = new URL('../', import.meta.url);
+
 /** The parts of its process that the program uses, so that it can run inside another program. */
 export interface Io {
   readonly stdout: Writable;

@@ -6,7 +6,8 @@ const problem = nodeVersionProblem('gatewayctl');
 if (problem === undefined) {
   const { keepCompiledCode } = await import('@edge-gateway/core/compile-cache');
   keepCompiledCode(process.env);
-  await import('./command-line/start.ts');
+  const { start } = await import('./command-line/start.ts');
+  await start();
 } else {
   console.error(problem);
   process.exitCode = 1;

@@ -89,6 +89,9 @@ function requireDirectory(dir: string): void {
   }
 }
 
-const program = createProgram(run);
-rejectOptionsKeptByNpm(program, process.argv.slice(2));
-await program.parseAsync();
+/** Starts the role that the command line of this process asks for. */
+export async function startProgram(): Promise<void> {
+  const program = createProgram(run);
+  rejectOptionsKeptByNpm(program, process.argv.slice(2));
+  await program.parseAsync();
+}

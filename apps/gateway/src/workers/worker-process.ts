@@ -1,5 +1,4 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import type { Readable } from 'node:stream';
 import type { HostState, ProxyRejection, RequestRecording } from '@edge-gateway/core';
 import type { ChargedBatch, CountedBatch } from '@edge-gateway/rate-limit';
@@ -282,4 +281,4 @@ export class WorkerProcess {
 }
 
 /** The program of a worker: beside this file, as TypeScript or compiled. */
-const PROGRAM = fileURLToPath(import.meta.url).replace(/worker-process(\.\w+)$/, 'worker-start$1');
+const PROGRAM = new URL(import.meta.url.endsWith('.ts') ? './worker-main.ts' : './worker-main.js', import.meta.url);

@@ -5,16 +5,16 @@ import { resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { cliError } from '../error-codes.ts';
-import type { Io } from '../io.ts';
+import { PACKAGE_FOLDER, type Io } from '../io.ts';
 import type { ClusterFlags } from './open-cluster.ts';
 
 /** The chart in a clone of the repository, and in an installed package. */
-const CHARTS = ['../../../../deploy/helm/edge-gateway', '../../chart'] as const;
+const CHARTS = ['../../deploy/helm/edge-gateway', 'chart'] as const;
 
 /** Returns the folder of the chart: that of the flag, else the one that belongs to this version. */
 export function chartOf(io: Io, file: string | undefined): string {
   if (file !== undefined) return resolve(io.cwd, file);
-  const found = CHARTS.map((path) => fileURLToPath(new URL(path, import.meta.url))).find((path) => existsSync(path));
+  const found = CHARTS.map((path) => fileURLToPath(new URL(path, PACKAGE_FOLDER))).find((path) => existsSync(path));
   if (found !== undefined) return found;
   throw cliError('ERR_CLI_FILE', 'this installation has no chart; name one with --file');
 }

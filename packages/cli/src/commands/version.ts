@@ -3,6 +3,7 @@ import { Option, type Command } from 'commander';
 import { stringify } from 'yaml';
 import { cliError } from '../error-codes.ts';
 import { readClusterVersion, type ContainerImage } from '../cluster/cluster-version.ts';
+import { PACKAGE_FOLDER } from '../io.ts';
 import { openCluster, wantsCluster, type ClusterFlags } from '../cluster/open-cluster.ts';
 import { gatewayOf } from '../gateway/connection.ts';
 import { readServerBuild } from '../gateway/version-warning.ts';
@@ -11,7 +12,7 @@ import { outputOption } from '../output/formats.ts';
 import { renderTable } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 
-const CLIENT = readBuildInfo(new URL('../../', import.meta.url));
+const CLIENT = readBuildInfo(PACKAGE_FOLDER);
 
 /** The version of this package. */
 export const CLIENT_VERSION: string = CLIENT.version;

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { loadDirectory } from '@edge-gateway/core';
 import { expect } from 'chai';
+import { GATEWAYCTL } from '../../../../test/parts/programs.ts';
 import { answer } from '../support/answering-server.ts';
 import { call } from '../support/captured-io.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -215,8 +215,7 @@ describe('diff', () => {
 
     it('writes no log line', () => {
       directory('broken', broken);
-      const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-      const argv = ['--conditions=source', main, 'diff', 'broken', '--against', 'old'];
+      const argv = [...GATEWAYCTL, 'diff', 'broken', '--against', 'old'];
       const { status, stderr } = spawnSync(process.execPath, argv, { cwd, encoding: 'utf8' });
       expect({ status, stderr }).to.deep.equal({ status: 1, stderr: '' });
     });

@@ -1,13 +1,11 @@
 import { spawn, type ChildProcessByStdio, type SpawnOptions } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+import { GATEWAYCTL } from '../../../../test/parts/programs.ts';
 
 /** Starts gatewayctl as a process of its own. */
 export function start(argv: string[], more: SpawnOptions = {}) {
   const env = { ...process.env, NODE_OPTIONS: '' };
-  const child = spawn(process.execPath, ['--conditions=source', MAIN, ...argv], {
+  const child = spawn(process.execPath, [...GATEWAYCTL, ...argv], {
     ...more,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
