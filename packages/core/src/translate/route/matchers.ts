@@ -47,6 +47,8 @@ export function outsideParent(child: Matcher, parent: Matcher): string | undefin
   if (!pathText(child).startsWith(prefix)) {
     return `its path '${pathText(child)}' does not begin with the prefix '${prefix}' of the delegating route`;
   }
+  if (child.regex !== undefined && !isBelow(child.regex, prefix))
+    return `its regex '${child.regex}' may match paths that do not begin with the prefix '${prefix}' of the delegating route`;
   if ((child.caseSensitive ?? true) !== (parent.caseSensitive ?? true)) {
     return 'its caseSensitive differs from that of the delegating route';
   }
@@ -58,6 +60,29 @@ export function outsideParent(child: Matcher, parent: Matcher): string | undefin
   if (query) return `it lacks the condition on query parameter '${query.name}' of the delegating route`;
   const method = parent.methods?.find((wanted) => !child.methods?.includes(wanted));
   return method && `it lacks the method ${method} of the delegating route`;
+}
+
+/** Returns true if each alternative of a regular expression begins with a prefix, and does not make its last character optional. */
+function isBelow(regex: string, prefix: string): boolean {
+  // Every path begins with a slash.
+  if (prefix === '/') return true;
+  return alternatives(regex).every((each) => each.startsWith(prefix) && !/^[?*{]/.test(each.slice(prefix.length)));
+}
+
+/** A part of a regular expression that is read as a whole. */
+const PART = /\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|./gs;
+
+/** Returns the alternatives of a regular expression outside of groups. */
+function alternatives(regex: string): string[] {
+  const found = [''];
+  let depth = 0;
+  for (const [part] of regex.matchAll(PART)) {
+    if (part === '(') depth++;
+    if (part === ')') depth--;
+    if (part === '|' && depth === 0) found.push('');
+    else found.push(found.pop()! + part);
+  }
+  return found;
 }
 
 function sameHeader(a: HeaderMatcher, b: HeaderMatcher): boolean {

@@ -11,8 +11,28 @@ const conditions = { headers: [header], methods: ['GET', 'POST'], queryParameter
 describe('matchers of delegated routes', () => {
   it('are inside the parent if they repeat its conditions', () => {
     expect(outsideParent({ prefix: '/ab', ...conditions }, parent)).to.equal(undefined);
-    expect(outsideParent({ regex: '/a.*', ...conditions }, parent)).to.equal(undefined);
   });
+
+  for (const regex of [
+    '/a.*',
+    '/a+',
+    '/a(/x|/y)',
+    '/a/x|/a/y',
+    '/a/[|]',
+    '/a/[]|]',
+    '/a/\\|x',
+    '/a/\\Q|\\E',
+    '/a/([(]|x)',
+  ])
+    it(`are inside the parent with the regular expression ${regex}`, () => {
+      expect(outsideParent({ regex, ...conditions }, parent)).to.equal(undefined);
+      expect(outsideParent({ regex: `${regex}|/b` }, { prefix: '/' })).to.equal(undefined);
+    });
+
+  for (const regex of ['/a/x|/b', '/a|', '/a(x)|/b', '/a/[|]|/b', '/a?b', '/a*', '/a{0}b', '/a/x|/a?', '(/a|/b)'])
+    it(`are outside with the regular expression ${regex}`, () => {
+      expect(outsideParent({ regex, ...conditions }, parent)).to.contain("begin with the prefix '/a'");
+    });
 
   const outside: [string, Matcher][] = [
     ['begin', { prefix: '/b', ...conditions }],
