@@ -207,7 +207,7 @@ export {
   signingKeyProblem,
 } from './security/signing-key.ts';
 export { directorySource, type DirectoryOptions } from './source/directory.ts';
-export { createYielder } from './time/slices.ts';
+export { createYielder, runInSlices, runSteps, type Steps } from './time/slices.ts';
 export { readRegularFile, UnusableFile } from './source/read-file.ts';
 export { readKeyFile } from './state-file/key-file.ts';
 export { readStateFile } from './state-file/read-state-file.ts';

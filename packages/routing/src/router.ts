@@ -12,7 +12,10 @@ import {
   type Handler,
   type HostState,
   type Next,
+  runSteps,
   type Snapshot,
+  type SnapshotUpstream,
+  type Steps,
   type TcpHost,
 } from '@edge-gateway/core';
 import * as f from '@edge-gateway/core/options';
@@ -97,6 +100,11 @@ export interface RouterOptions {
 export interface Router extends Handler {
   /** Serves a snapshot from the next request on. Returns the changed parts that cannot be compiled; they respond with 500. */
   apply(snapshot: Snapshot): readonly CompileFailure[];
+  /**
+   * Does the same in steps, e.g. for `runInSlices`: the previous snapshot is served until the last step. If another snapshot is applied meanwhile, or the
+   * router is closed, this one is not served, and nothing is returned.
+   */
+  applySteps(snapshot: Snapshot): Steps<readonly CompileFailure[]>;
   /** Returns the handler of a listener by its name. It responds with 404 while the snapshot has no such listener. */
   listener(name: string): Handler;
   /** Serves WebSockets, and CONNECT requests: `server.on('upgrade', router.upgrade).on('connect', router.upgrade)`. */
@@ -167,7 +175,9 @@ export function createRouter(written: RouterOptions = {}): Router {
   const generations = createGenerations(upstreams);
   const sinks = createSinks(context);
   const processing = createExtProcConcerns(upstreams);
-  const transcoding = createTranscoderConcern((cluster) => upstreams.get(cluster)?.snapshot);
+  /** Of the snapshot that was compiled last. */
+  let compiledUpstreams: ReadonlyMap<string, SnapshotUpstream> = new Map();
+  const transcoding = createTranscoderConcern((cluster) => compiledUpstreams.get(cluster));
   const collectors = createCollectors({ context, upstreams });
   const held = { path: 'access_log.requests_held', metric: 'access_log_requests_held' };
   const routeStats = createRouteStats(context.metrics);
@@ -218,14 +228,21 @@ export function createRouter(written: RouterOptions = {}): Router {
   const logRequest = (name: string, record: RequestRecord): void => {
     for (const log of table.get(name)?.logs ?? []) log.write(record);
   };
+  function* applySteps(snapshot: Snapshot): Steps<readonly CompileFailure[]> {
+    compiledUpstreams = new Map(snapshot.upstreams.map((each) => [each.name, each]));
+    generations.prepare(snapshot.upstreams);
+    const compiled = yield* table.compile(snapshot);
+    if (!compiled) return [];
+    generations.apply(snapshot.upstreams);
+    proxies.apply(snapshot);
+    compiled.serve();
+    own = options.listener ?? snapshot.listeners.find((each) => !each.ssl)?.name;
+    return compiled.failures;
+  }
+
   return Object.assign(router, {
-    apply(snapshot: Snapshot): readonly CompileFailure[] {
-      generations.apply(snapshot.upstreams);
-      proxies.apply(snapshot);
-      const failures = table.apply(snapshot);
-      own = options.listener ?? snapshot.listeners.find((each) => !each.ssl)?.name;
-      return failures;
-    },
+    apply: (snapshot: Snapshot) => runSteps(applySteps(snapshot)),
+    applySteps,
     listener: handlersByName(serving, webSockets),
     logRefused: logRequest,
     serveTcp: (name: string, socket: Socket, host: TcpHost) => tcp(socket, host, (record) => logRequest(name, record)),

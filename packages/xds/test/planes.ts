@@ -38,7 +38,8 @@ export function startProxy(
   const client = createDiscoveryClient({
     servers: ports.map((port) => ({ host: '127.0.0.1', port })),
     node: { id: `node~${ports[0]}`, proxy: 'gateway-proxy', namespace: 'gw-system' },
-    apply(state) {
+    *apply(state) {
+      yield;
       applied.push(state.snapshot);
       return { failed: options.failing?.(state) ?? [] };
     },

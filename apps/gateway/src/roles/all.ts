@@ -8,6 +8,7 @@ import {
   formatIssue,
   groupByCause,
   keyOf,
+  runSteps,
   type ControlPlane,
   type Loggers,
   type ProxyRejection,
@@ -171,7 +172,7 @@ function firstResults(
   /** What is served: the newest snapshot with previous versions of parts that cannot be compiled. */
   let compiled: Snapshot | undefined;
   const known = createKnownRejections(onRejections);
-  controlPlane.subscribe((state) => {
+  controlPlane.subscribe(function* (state) {
     const snapshot = state.snapshots.get(settings.proxyName) ?? {
       proxy: settings.proxyName,
       version: '',
@@ -181,10 +182,12 @@ function firstResults(
     };
     const unserved = state.unservedListeners.get(settings.proxyName) ?? [];
     const secrets = () => secretsOf(snapshot, state.resources, controlPlane.secrets);
-    const applied = dataPlane.apply({ snapshot, unserved, secrets });
+    const applied = yield* dataPlane.apply({ snapshot, unserved, secrets });
     const { failed, later } = applied;
     const kept = withPreviousParts(snapshot, failed, compiled);
-    const { listening } = kept === snapshot ? applied : dataPlane.apply({ snapshot: kept, unserved, secrets });
+    // In the same turn: no request is served by the parts that failed.
+    const { listening } =
+      kept === snapshot ? applied : runSteps(dataPlane.apply({ snapshot: kept, unserved, secrets }));
     // A replaced part was compiled again, so that its rejection is among the new ones.
     known.update(snapshot, compiled, failed);
     compiled = kept;

@@ -12,6 +12,7 @@ import {
   type Snapshot,
   type SnapshotGraphQLApi,
   type SnapshotUpstream,
+  type Steps,
   type UnservedListener,
 } from '@edge-gateway/core';
 import type { Explorer, RedisResults } from '@edge-gateway/graphql';
@@ -58,8 +59,8 @@ export interface DataPlane {
   readonly readiness: Readiness;
   /** Listeners that the resources require and that are not served, with the reason. */
   readonly unserved: readonly UnservedListener[];
-  /** Applies a state. Requests in progress finish on the previous one. */
-  apply(state: ServedState): AppliedState;
+  /** Applies a state in steps; the previous one is served until the last step. Requests in progress finish on it. */
+  apply(state: ServedState): Steps<AppliedState>;
   setHealthy(healthy: boolean): void;
   /** The GraphQL APIs of the newest snapshot, for the explorer. */
   readonly graphqlExplorer: Explorer;
@@ -214,11 +215,13 @@ export function createDataPlane(
     return { ...next, listeners: next.listeners.filter(({ name }) => open.has(name)) };
   }
 
-  function apply({ snapshot: next, unserved: absent }: ServedState): AppliedState {
+  function* apply({ snapshot: next, unserved: absent }: ServedState): Steps<AppliedState> {
+    const named = new Map(next.upstreams.map((each) => [each.name, each]));
+    upstreams = new Map([...upstreams, ...named]);
+    const failures = yield* router.applySteps(next);
     isReady();
     missing = absent;
-    upstreams = new Map(next.upstreams.map((each) => [each.name, each]));
-    const failures = router.apply(next);
+    upstreams = named;
     snapshot = next;
     lastUpdated = new Date(context.now());
     return { failed: failures.map(rejectionOf), listening: listenLater(next) };

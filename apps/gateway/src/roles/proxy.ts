@@ -1,6 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createTrafficReports } from '@edge-gateway/admin';
-import { createMetrics, createWatchdog, gatewayNamespace, type Loggers, startTimer } from '@edge-gateway/core';
+import {
+  createMetrics,
+  createWatchdog,
+  gatewayNamespace,
+  runSteps,
+  type Loggers,
+  startTimer,
+  type Steps,
+} from '@edge-gateway/core';
 import {
   createDiscoveryClient,
   createSnapshotWriter,
@@ -81,12 +89,12 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   let fallback: NodeJS.Timeout | undefined;
   let failures = 0;
 
-  function apply({ snapshot, unserved }: DecodedState): Applied {
+  function* apply({ snapshot, unserved }: DecodedState): Steps<Applied> {
     const {
       secretValues: secrets,
       secrets: { isPending: lacksSecrets },
     } = decoder;
-    const applied = dataPlane.apply({ snapshot: bind(snapshot), unserved, secrets, lacksSecrets });
+    const applied = yield* dataPlane.apply({ snapshot: bind(snapshot), unserved, secrets, lacksSecrets });
     isServing = true;
     hasListened = false;
     void applied.listening
@@ -139,7 +147,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
       'serving the state of the snapshot file',
     );
     try {
-      for (const { type, resource, field, message } of applyReceived(decoder, apply).failed) {
+      for (const { type, resource, field, message } of runSteps(applyReceived(decoder, apply)).failed) {
         const rejected = { file: path, type: typeName(type), resource, field, reason: message };
         main.error(rejected, 'resource of snapshot file rejected');
       }

@@ -1,5 +1,5 @@
 import { deserialize } from 'node:v8';
-import type { ProxyRejection, Secrets } from '@edge-gateway/core';
+import type { ProxyRejection, Secrets, Steps } from '@edge-gateway/core';
 import {
   applyReceived,
   createStateDecoder as createResourceDecoder,
@@ -10,11 +10,11 @@ import type { StateChange } from './messages.ts';
 /** The state of a worker: its snapshot and secrets. */
 export interface StateDecoder {
   readonly secrets: Secrets;
-  /** Applies a change; unchanged parts of the state stay the same objects. Returns the parts that cannot be compiled. */
+  /** Applies a change, in steps; unchanged parts of the state stay the same objects. Returns the parts that cannot be compiled. */
   apply(
     change: Uint8Array,
     apply: ApplyState,
-  ): { readonly revision: number; readonly rejections: readonly ProxyRejection[] };
+  ): Steps<{ readonly revision: number; readonly rejections: readonly ProxyRejection[] }>;
 }
 
 /** Creates a decoder without a state. */
@@ -32,14 +32,18 @@ export function createStateDecoder(): StateDecoder {
         return isPending;
       },
     },
-    apply(change, apply) {
+    *apply(change, apply) {
       const { revision, types, lacksSecrets } = deserialize(change) as StateChange;
       isPending = lacksSecrets;
       for (const { type, changed, removed } of types) {
-        for (const resource of changed) decoder.receive({ type, ...resource });
+        for (const resource of changed) {
+          decoder.receive({ type, ...resource });
+          yield;
+        }
         for (const name of removed) decoder.remove(type, name);
       }
-      return { revision, rejections: applyReceived(decoder, apply).failed };
+      const { failed } = yield* applyReceived(decoder, apply);
+      return { revision, rejections: failed };
     },
   };
 }

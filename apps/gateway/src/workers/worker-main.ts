@@ -8,6 +8,7 @@ import {
   createWatchdog,
   DEFAULT_NAMESPACE,
   protectHttp2,
+  runInSlices,
   setGatewayNamespace,
   type HostState,
   type Listener,
@@ -84,6 +85,21 @@ function start({ worker, processes, processKey, settings, pages, terminal }: Wor
     report(await opening, at);
   }
 
+  /** The parent sends the next state when this one is applied. */
+  async function applyState(change: Uint8Array): Promise<void> {
+    let opening: Promise<readonly ListenResult[]> = Promise.resolve([]);
+    const steps = decoder.apply(change, function* ({ snapshot, unserved }) {
+      const applied = yield* dataPlane.apply({ snapshot, unserved, secrets: () => new Map() });
+      opening = applied.listening;
+      return applied;
+    });
+    const next = await runInSlices(steps, () => closing !== undefined);
+    if (!next) return;
+    revision = next.revision;
+    void reportWhenOpen(opening);
+    send({ type: 'applied', ...next });
+  }
+
   function claimPorts(claimed: readonly number[]): void {
     const before = releasePorts;
     releasePorts = claimed.map((port) => claimOwnPort(port));
@@ -117,18 +133,8 @@ function start({ worker, processes, processKey, settings, pages, terminal }: Wor
     switch (message.type) {
       case 'setup':
         return;
-      case 'state': {
-        let opening: Promise<readonly ListenResult[]> = Promise.resolve([]);
-        const next = decoder.apply(message.change, ({ snapshot, unserved }) => {
-          const applied = dataPlane.apply({ snapshot, unserved, secrets: () => new Map() });
-          opening = applied.listening;
-          return applied;
-        });
-        revision = next.revision;
-        void reportWhenOpen(opening);
-        send({ type: 'applied', ...next });
-        return;
-      }
+      case 'state':
+        return void applyState(message.change);
       case 'ports':
         ({ ports } = message);
         claimPorts(ports.claimed);

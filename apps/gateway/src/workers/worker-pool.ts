@@ -9,6 +9,7 @@ import {
   type Context,
   type ProxyRejection,
   type Snapshot,
+  type Steps,
   type UnservedListener,
   startTimer,
 } from '@edge-gateway/core';
@@ -264,13 +265,15 @@ export function createWorkerPool(context: Context, settings: ServingSettings): D
     for (const worker of workers()) worker.offer(current);
   }
 
-  function apply({ snapshot: next, unserved: absent, secrets, lacksSecrets }: ServedState): AppliedState {
+  function* apply({ snapshot: next, unserved: absent, secrets, lacksSecrets }: ServedState): Steps<AppliedState> {
+    const encoded = encoder.encode({ snapshot: next, unserved: absent, secrets: secrets() }, lacksSecrets);
+    yield;
     isReady();
     missing = absent;
     snapshot = next;
     lastUpdated = new Date(now());
     upstreams.apply(next);
-    current = encoder.encode({ snapshot: next, unserved: absent, secrets: secrets() }, lacksSecrets);
+    current = encoded;
     updatePorts();
     applied ??= Promise.withResolvers();
     const later = applied.promise;

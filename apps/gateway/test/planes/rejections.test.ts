@@ -48,7 +48,10 @@ describe('what a proxy rejects', () => {
       servers: [{ host: '127.0.0.1', port: xdsPort }],
       node: { id: 'a-node', proxy: 'gateway-proxy', namespace: 'gw-system' },
       decoder: createStateDecoder(),
-      apply: ({ snapshot }) => ({ failed: JSON.stringify(snapshot).includes('"bad"') ? [failed] : [] }),
+      *apply({ snapshot }) {
+        yield;
+        return { failed: JSON.stringify(snapshot).includes('"bad"') ? [failed] : [] };
+      },
       log: silentLoggers,
       metrics: createMetrics(),
     });

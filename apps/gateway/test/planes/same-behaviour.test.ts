@@ -5,6 +5,7 @@ import {
   createControlPlane,
   createMetrics,
   memorySource,
+  runSteps,
   silentLoggers,
   type ControlPlane,
 } from '@edge-gateway/core';
@@ -201,7 +202,7 @@ describe('a state that is handed over as objects, and the same state after encod
       } as const;
       const plane = createDataPlane(context, settings);
       planes.push(plane);
-      const { failed, listening } = plane.apply(state);
+      const { failed, listening } = runSteps(plane.apply(state));
       expect(failed).to.deep.equal([]);
       await listening;
     }

@@ -1,5 +1,5 @@
 import { deserialize } from 'node:v8';
-import { createControlPlane, memorySource, type ControlPlaneState, type Snapshot } from '@edge-gateway/core';
+import { createControlPlane, memorySource, runSteps, type ControlPlaneState, type Snapshot } from '@edge-gateway/core';
 import { secretsOf, type DecodedState, type ProxyState } from '@edge-gateway/xds/resources';
 import { expect } from 'chai';
 import type { StateChange } from '../../src/workers/messages.ts';
@@ -54,16 +54,19 @@ describe('the state of workers', () => {
       secrets: decoder.secrets,
       applied,
       apply: (change: Uint8Array) =>
-        decoder.apply(change, (next) => {
-          applied.push(next.snapshot);
-          const rejection = {
-            type: HOST,
-            resource: 'listener-::-8080/gw-system.a',
-            field: 'routes[0]',
-            message: 'bad',
-          };
-          return { failed: failing(next) ? [rejection] : [] };
-        }),
+        runSteps(
+          decoder.apply(change, function* (next) {
+            yield;
+            applied.push(next.snapshot);
+            const rejection = {
+              type: HOST,
+              resource: 'listener-::-8080/gw-system.a',
+              field: 'routes[0]',
+              message: 'bad',
+            };
+            return { failed: failing(next) ? [rejection] : [] };
+          }),
+        ),
     };
   }
   const HOST = 'type.googleapis.com/edge_gateway.config.v1.VirtualHost';

@@ -37,7 +37,7 @@ import type { Translation } from '../translate/translate.ts';
 import type { DefaultGateways } from '../translate/listener/gateways.ts';
 import { unservedListeners } from '../translate/listener/unserved-listeners.ts';
 import type { ResourceCheck } from '../validate/check.ts';
-import { createYielder, runSteps, type Steps } from '../time/slices.ts';
+import { runInSlices, runSteps, type Steps } from '../time/slices.ts';
 import { startTimer } from '../time/timer.ts';
 
 /** Options of {@link createControlPlane}. */
@@ -97,17 +97,24 @@ export interface ControlPlane {
   /** Returns where a field of a resource is written, or its nearest parent; `undefined` for one that no source contains. */
   locate(key: ResourceKey, path: FieldPath): Origin | undefined;
   /**
-   * Returns which problems a change of the source would cause, by the same validation and translation, without applying it. Files that
-   * resources name are not read. Returns `undefined` while there is no translated state.
+   * Resolves with the problems that a change of the source would cause, by the same validation and translation, without applying it. Changes that
+   * have arrived are applied before. Files that resources name are not read. Resolves with `undefined` while there is no translated state, or when
+   * the control plane closes.
    */
-  preview(change: SourceChange): ChangePreview | undefined;
-  /** Calls back with each new state, and immediately with the current one, if any. Returns a function that unsubscribes. */
-  subscribe(listener: (state: ControlPlaneState) => void): () => void;
+  preview(change: SourceChange): Promise<ChangePreview | undefined>;
+  /**
+   * Calls back with each new state, and immediately with the current one, if any. Steps that a listener returns run in slices, between which requests
+   * are served; the next state follows them. Returns a function that unsubscribes.
+   */
+  subscribe(listener: StateListener): () => void;
   /** Resolves when all changes of the source are applied, and the directories that the newest Settings name have been read. */
   settled(): Promise<void>;
   /** Stops watching. `state` keeps its last value. */
   close(): Promise<void>;
 }
+
+/** Called with each new state. */
+export type StateListener = ((state: ControlPlaneState) => void) | ((state: ControlPlaneState) => Steps<unknown>);
 
 /**
  * Creates a control plane: source → store → translate → publish. It publishes nothing before `start`. A failed
@@ -124,7 +131,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { accepted, now = Date.now } = options;
   const report = reportChanges(log.get('config'), metrics);
   const configStatus = createConfigStatusMetrics(metrics);
-  const listeners = new Set<(state: ControlPlaneState) => void>();
+  const listeners = new Set<StateListener>();
   /** So that restoring accepted versions does not validate documents again. */
   const validated: ValidatedDocuments | undefined = accepted && new WeakMap();
   let store = createStore(checks, source.platform, validated);
@@ -153,10 +160,11 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   let waitingChange: Map<string, readonly WrittenResource[]> | undefined;
   /** Applies changes, step by step. */
   let work: Steps<void> | undefined;
-  /** Missing while no change is applied in slices. */
-  let slicing: Promise<void> | undefined;
-  /** True during a step. */
-  let isStepping = false;
+  /** Settled when no change is applied in slices. */
+  let slicing: Promise<unknown> | undefined;
+  let isSlicing = false;
+  /** Called at the end of `work`, before the next begins. */
+  let afterWork: (() => void)[] = [];
   /** Changed keys that are not translated yet. */
   let due = new Set<ResourceKey>();
   let resources: ReadonlyMap<ResourceKey, Resource> = new Map();
@@ -201,15 +209,17 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     return undefined;
   }
 
-  function observe(keys: Iterable<ResourceKey>): ReadonlySet<ResourceKey> {
-    return store.observe(
-      [...keys].map((key) => {
-        const own = reported.get(key)?.values() ?? [];
-        const watched = [...watches, dates].map((watch) => watch.observedOf(key));
-        const observed = mergeObserved([...own, ...watched]);
-        return [key, observed] as const;
-      }),
-    );
+  const observe = (keys: Iterable<ResourceKey>): ReadonlySet<ResourceKey> => runSteps(observeSteps(keys));
+
+  function* observeSteps(keys: Iterable<ResourceKey>): Steps<ReadonlySet<ResourceKey>> {
+    const found: [ResourceKey, Observed | undefined][] = [];
+    for (const key of keys) {
+      const own = reported.get(key)?.values() ?? [];
+      const watched = [...watches, dates].map((watch) => watch.observedOf(key));
+      found.push([key, mergeObserved([...own, ...watched])]);
+      yield;
+    }
+    return store.observe(found);
   }
 
   /** Follows what the Settings say about sources. Returns true while directories are being read for the first time. */
@@ -242,9 +252,13 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   /** Applies a change of the source, with the files of its resources. */
   function* settleSource(change: SourceChange): Steps<ReadonlySet<ResourceKey>> {
     const changed = yield* store.applySteps(change);
-    const users = [...changed].filter((key) => follow(key, store.state.stored.get(key)?.resource));
+    const users: ResourceKey[] = [];
+    for (const key of changed) {
+      if (follow(key, store.state.stored.get(key)?.resource)) users.push(key);
+      yield;
+    }
     for (const watch of watches) watch.prune(state?.snapshots.values() ?? []);
-    return new Set([...changed, ...observe(new Set([...users, ...dates.usersOf(changed)]))]);
+    return new Set([...changed, ...(yield* observeSteps(new Set([...users, ...dates.usersOf(changed)])))]);
   }
 
   function* settleListed(change: SourceChange): Steps<ReadonlySet<ResourceKey>> {
@@ -266,7 +280,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     if (work) return;
     work = changeSteps();
     for (let i = 0; work && i < STEPS_AT_ONCE; i++) nextStep();
-    if (work) slicing ??= workInSlices();
+    if (work && !isSlicing) slicing = runInSlices(remainingSteps(), () => closing.signal.aborted);
   }
 
   /** Applies a change of the source, together with the one that waits, if any. */
@@ -284,28 +298,41 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   }
 
   function nextStep(): void {
-    isStepping = true;
     let done: boolean | undefined = true;
     try {
       ({ done } = work!.next());
     } finally {
-      isStepping = false;
-      if (done) work = waiting.length > 0 ? changeSteps() : undefined;
+      if (done) {
+        work = waiting.length > 0 ? changeSteps() : undefined;
+        const calls = afterWork;
+        afterWork = [];
+        for (const call of calls) call();
+      }
     }
   }
 
-  async function workInSlices(): Promise<void> {
-    const yieldIfDue = createYielder(SLICE_MS, STEPS_PER_SLICE);
-    while (work && !closing.signal.aborted) {
-      nextStep();
-      await yieldIfDue();
+  function* remainingSteps(): Steps<void> {
+    isSlicing = true;
+    try {
+      for (; work; yield) nextStep();
+    } finally {
+      isSlicing = false;
+      work?.return();
+      work = undefined;
     }
-    slicing = undefined;
   }
 
-  /** Applies the changes that wait. Does nothing if it is called by one of them. */
-  function applyWaiting(): void {
-    while (work && !isStepping && !closing.signal.aborted) nextStep();
+  /** Calls back when the changes that have arrived are published. */
+  function whenPublished(call: () => void): void {
+    if (!work) return call();
+    // The changes that wait may be part of the next work.
+    afterWork.push(waiting.length > 0 ? () => (work ? afterWork.push(call) : call()) : call);
+  }
+
+  function previewNow(change: SourceChange): ChangePreview | undefined {
+    if (!state || !translation || closing.signal.aborted) return undefined;
+    const { memo } = translation;
+    return previewChange(change, { store, issues: state.issues, memo, kinds: source.kinds, defaultGateways });
   }
 
   /** Applies the changes that wait at its beginning, and publishes the state. */
@@ -336,7 +363,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     }
     const published = state;
     for (const listener of listeners) {
-      publish(listener, published);
+      yield* publish(listener, published);
       yield;
     }
     // After the data plane of this process has applied the state, which can take seconds at the start.
@@ -446,7 +473,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     if (!state?.lacksServices) return;
     const { lacksServices: _, ...complete } = state;
     state = Object.freeze(complete);
-    for (const listener of listeners) publish(listener, state);
+    for (const listener of listeners) runSteps(publish(listener, state));
   }
 
   /** Resolves when all changes that the source has delivered are published, with the directories of the Settings. */
@@ -456,9 +483,10 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     await slicing;
   }
 
-  function publish(listener: (state: ControlPlaneState) => void, state: ControlPlaneState): void {
+  function* publish(listener: StateListener, state: ControlPlaneState): Steps<void> {
     try {
-      listener(state);
+      const steps = listener(state) as Partial<Steps<unknown>> | undefined;
+      if (typeof steps?.next === 'function') yield* steps as Steps<unknown>;
     } catch (error) {
       report.failed(error);
     }
@@ -490,15 +518,19 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       take(() => observe([key]));
     },
     locate: (key, path) => store.locate(key, path),
-    preview(change) {
-      applyWaiting();
-      if (!state || !translation) return undefined;
-      const { memo } = translation;
-      return previewChange(change, { store, issues: state.issues, memo, kinds: source.kinds, defaultGateways });
-    },
+    preview: (change) =>
+      new Promise((resolve, reject) => {
+        whenPublished(() => {
+          try {
+            resolve(previewNow(change));
+          } catch (error) {
+            reject(error as Error);
+          }
+        });
+      }),
     subscribe(listener) {
       listeners.add(listener);
-      if (state) publish(listener, state);
+      if (state) runSteps(publish(listener, state));
       return () => void listeners.delete(listener);
     },
     async close() {
@@ -506,6 +538,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       for (const watch of [...watches, dates]) watch.close();
       await Promise.all([source.close(), services?.close(), named?.close()]);
       await slicing;
+      for (const call of afterWork) call();
       // Closed between the parts of its publication.
       save();
       await accepted?.close();
@@ -514,10 +547,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
 }
 
 /** A change with fewer steps is applied before `take` returns. */
-const STEPS_AT_ONCE = 200;
-/** How long other work waits for one slice of a larger change. */
-const SLICE_MS = 20;
-const STEPS_PER_SLICE = 100;
+const STEPS_AT_ONCE = 600;
 
 function warmingTimeoutMs(spec: SettingsSpec | undefined): number {
   return parseDuration(spec?.gw?.endpointsWarmingTimeout ?? DEFAULTS.endpointsWarmingTimeout);

@@ -101,17 +101,17 @@ export function createStore(
       for (const key of replace(unit, content)) touched.add(key);
       if (!content) yield;
     }
-    return settle(touched);
+    return yield* settle(touched);
   }
   const apply = (change: SourceChange): ReadonlySet<ResourceKey> => runSteps(applySteps(change));
 
-  function settle(touched: ReadonlySet<ResourceKey>): ReadonlySet<ResourceKey> {
+  function* settle(touched: ReadonlySet<ResourceKey>): Steps<ReadonlySet<ResourceKey>> {
     const changes = new Map<ResourceKey, StoredResource | undefined>();
     for (const key of touched) {
       const before = all.get(key);
       const now = resolve(claims.get(key) ?? [], before, observed.get(key));
-      if (now === before) continue;
-      changes.set(key, now);
+      if (now !== before) changes.set(key, now);
+      yield;
     }
     const unfiled = unfiledOf(withUnfiled, state.unfiled);
     select(changes);
@@ -183,7 +183,7 @@ export function createStore(
         else if (!observed.delete(key)) continue;
         touched.add(key);
       }
-      return touched.size > 0 ? settle(touched) : touched;
+      return touched.size > 0 ? runSteps(settle(touched)) : touched;
     },
     applyServices(changes) {
       const { services: before = new Map<string, ClusterService>(), revision } = state;

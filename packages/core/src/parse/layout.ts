@@ -187,6 +187,23 @@ function offsetOf(event: NodeEvent, text: string): number | undefined {
   return event.valueStart - 1;
 }
 
+/** Returns positions as a text, for {@link readPlaces}. */
+export function writePlaces(root: Place): string {
+  return JSON.stringify(root, (_name, value: unknown) => (value instanceof Map ? [...value] : value));
+}
+
+export function readPlaces(text: string): Place {
+  return toPlace(JSON.parse(text) as WrittenPlace);
+}
+
+interface WrittenPlace extends Omit<Place, 'children'> {
+  readonly children?: readonly (readonly [step: string | number, place: WrittenPlace])[];
+}
+
+function toPlace({ children, ...place }: WrittenPlace): Place {
+  return { ...place, ...(children && { children: new Map(children.map(([step, child]) => [step, toPlace(child)])) }) };
+}
+
 /** Returns the position of a path, or of its nearest existing parent. */
 export function findPlace(root: Place, path: FieldPath): Place {
   let place = root;

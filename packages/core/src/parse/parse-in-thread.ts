@@ -3,7 +3,7 @@ import { parseUnit, type ParsedUnit } from './parse.ts';
 import type { ParseJob, ParseMessage } from './parse-thread.ts';
 
 /**
- * Parses a large unit in a thread, with the same result as {@link parseUnit}. Parsing needs about twenty times as much memory as the text. A thread returns this memory
+ * Parses a large unit in a thread, with the same result as {@link parseUnit}, and with positions. Parsing needs about twenty times as much memory as the text. A thread returns this memory
  * when it ends; in the heap of the process, garbage collections would take long to copy and free it.
  */
 export async function parseInThread(bytes: Uint8Array, unit: string, maxFileBytes: number): Promise<ParsedUnit> {

@@ -1,6 +1,6 @@
 // The code of a thread that parses one unit, for `parseInThread`.
 import { parentPort, workerData } from 'node:worker_threads';
-import { parseUnit, type ParsedUnit } from './parse.ts';
+import { parseUnit, withPlaces, type ParsedUnit } from './parse.ts';
 
 /** What a thread parses. */
 export interface ParseJob {
@@ -13,7 +13,7 @@ export interface ParseJob {
 export type ParseMessage = string | ParsedUnit;
 
 const { bytes, unit, maxFileBytes } = workerData as ParseJob;
-const parsed = parseUnit(bytes, unit, { maxFileBytes });
+const parsed = withPlaces(parseUnit(bytes, unit, { maxFileBytes }));
 const isJson = parsed.documents.every(({ value }) => isRepresentable(value));
 const message: ParseMessage = isJson ? JSON.stringify(parsed) : parsed;
 // oxlint-disable-next-line require-post-message-target-origin

@@ -3,7 +3,7 @@ import type { FieldPath, Problem } from '../resource/problem.ts';
 import type { Origin } from '../resource/resource.ts';
 import { parseJson, parseYaml, placesOf, type ParsedDocument } from './document.ts';
 import { peekIdentity, type Identity } from './document-identity.ts';
-import { findPlace, type Place } from './layout.ts';
+import { findPlace, readPlaces, writePlaces, type Place } from './layout.ts';
 import { createSourceText, decodeSource, type TextProblem, type SourceText } from './source-text.ts';
 import { splitDocuments, type Span } from './split-documents.ts';
 import { findText } from './text-place.ts';
@@ -37,7 +37,11 @@ export interface ParsedUnit {
   /** The problem of the whole unit, which then contains no documents. */
   readonly problem?: TextProblem | undefined;
   /** Those with content. */
-  readonly documents: readonly (ParsedDocument & { readonly span: Span })[];
+  readonly documents: readonly (ParsedDocument & {
+    readonly span: Span;
+    /** The positions of its fields. Default: it is read again when the first one is needed. */
+    readonly places?: string;
+  })[];
 }
 
 /** Parses a unit like {@link parseDocuments}; {@link resourcesOfUnit} returns its resources. */
@@ -51,11 +55,25 @@ export function parseUnit(input: string | Uint8Array, unit: string, options: Par
   return { unit, text, documents: documents.filter(({ empty }) => !empty) };
 }
 
+/** Longest text of positions that is kept. */
+const MAX_PLACES_LENGTH = 4 * 1024 * 1024;
+
+/** Returns a parsed unit with the positions of all fields, so that no document is read again. */
+export function withPlaces(parsed: ParsedUnit): ParsedUnit {
+  const source = createSourceText(parsed.unit, parsed.text);
+  const documents = parsed.documents.map((document) => {
+    const root = document.problems.length > 0 ? undefined : placesOf(source, document.span);
+    const places = root && writePlaces(root);
+    return places === undefined || places.length > MAX_PLACES_LENGTH ? document : { ...document, places };
+  });
+  return { ...parsed, documents };
+}
+
 /** Returns the resources of a parsed unit, or its problem. */
 export function resourcesOfUnit({ unit, text, problem, documents }: ParsedUnit): WrittenResource[] {
   const source = createSourceText(unit, text);
   if (problem) return [unreadable(source, problem)];
-  const written = documents.flatMap((parsed) => resourcesOf(source, parsed.span, parsed));
+  const written = documents.flatMap((parsed) => resourcesOf(source, parsed));
   if (written.length > 0) return written;
   if (text.trim() !== '') return [emptyResource(source)];
   return [unreadable(source, { code: 'EMPTY_FILE', offset: 0, message: 'the file is empty' })];
@@ -80,12 +98,13 @@ function withoutPlaces(source: SourceText, issues: readonly Problem[]): WrittenR
   return { unit: source.unit, origin, value: undefined, issues, locate: () => issues[0]?.origin ?? origin };
 }
 
-function resourcesOf(source: SourceText, span: Span, parsed: ParsedDocument): WrittenResource[] {
+function resourcesOf(source: SourceText, parsed: ParsedUnit['documents'][number]): WrittenResource[] {
+  const { span } = parsed;
   if (parsed.problems.length > 0) {
     const identity = peekIdentity(source.text.slice(span.start, span.end));
     return [brokenResource(source, parsed, identity)];
   }
-  const places = new Places(source, span);
+  const places = new Places(source, span, parsed.places);
   const items = itemsOf(parsed.value);
   if (!items) return [resourceAt([], parsed.value, parsed.offset, places)];
   return items.map((item, i) => {
@@ -108,28 +127,35 @@ function locatorOf(places: Places, at: FieldPath, origin: Origin): WrittenResour
   return (path, on) => (path.length === 0 ? undefined : places.originOf([...at, ...path], on)) ?? origin;
 }
 
-/** The positions of the fields of one document. It is read again when the first position is needed: few documents have problems. */
+/** Length from which a document is not read again for a position inside the text of a field: requests would wait. */
+const LARGE_DOCUMENT = 256 * 1024;
+
+/** The positions of the fields of one document. Unless they are known, it is read again when the first one is needed: few documents have problems. */
 class Places {
   readonly source: SourceText;
   readonly #span: Span;
   #root: Place | undefined;
+  #written: string | undefined;
 
-  constructor(source: SourceText, span: Span) {
+  constructor(source: SourceText, span: Span, written: string | undefined) {
     this.source = source;
     this.#span = span;
+    this.#written = written;
   }
 
   find(path: FieldPath): Place | undefined {
-    this.#root ??= placesOf(this.source, this.#span);
+    this.#root ??= this.#written === undefined ? placesOf(this.source, this.#span) : readPlaces(this.#written);
+    this.#written = undefined;
     return this.#root && findPlace(this.#root, path);
   }
 
   originOf(path: FieldPath, on: Parameters<WrittenResource['locate']>[1] = 'key'): Origin | undefined {
     const { source } = this;
-    const { start } = this.#span;
+    const { start, end } = this.#span;
     const found = this.find(path);
     if (!found) return undefined;
     if (typeof on === 'string') return source.originAt(start + (on === 'key' ? found.keyOffset : found.offset));
+    if (end - start >= LARGE_DOCUMENT) return source.originAt(start + found.keyOffset);
     const text = valueAt(parseYaml(source, this.#span).value, path);
     const written = { source: source.text, offset: start + found.offset };
     const inside = typeof text === 'string' ? findText({ ...written, value: text }, on) : undefined;

@@ -57,7 +57,7 @@ export function translate(options: TranslateOptions, memo?: Memo): Translation {
   return runSteps(translateSteps(options, memo));
 }
 
-/** Does the same in steps: one for each virtual service that is built. The memo must not be used by others meanwhile. */
+/** Does the same in steps: one for each virtual service that is built, and one for each status. The memo must not be used by others meanwhile. */
 export function* translateSteps(
   { stored, services, kinds, defaultGateways, problemsOnly = false }: TranslateOptions,
   memo?: Memo,
@@ -83,7 +83,8 @@ export function* translateSteps(
     memo?.snapshots,
   );
   const proxies = proxiesOf(snapshots, input, memo);
-  const statuses = statusTable({ input, listeners, missing, proxies, changes, problemsOnly }, memo);
+  yield;
+  const statuses = yield* statusTable({ input, listeners, missing, proxies, changes, problemsOnly }, memo);
   const parts = {
     stored,
     services,
@@ -101,6 +102,7 @@ export function* translateSteps(
     proxies,
     statuses,
   };
+  yield;
   const problems = problemsOf(parts);
   return Object.freeze({ proxies, snapshots, statuses: statuses.statuses, problems, memo: parts });
 }

@@ -49,8 +49,8 @@ describe('a preview of a change', () => {
       }),
     );
   }
-  const messages = (units: Readonly<Record<string, object | undefined>>) => {
-    const { added, kept } = controlPlane.preview(changeOf(units))!;
+  const messages = async (units: Readonly<Record<string, object | undefined>>) => {
+    const { added, kept } = (await controlPlane.preview(changeOf(units)))!;
     return { added: added.map(formatIssue), kept: kept.map(formatIssue) };
   };
 
@@ -78,8 +78,8 @@ describe('a preview of a change', () => {
       await start(UNITS);
       const before = controlPlane.state!;
       const issuesBefore = before.issues.map(formatIssue);
-      const { added } = messages(change);
-      expect(messages(change).added, 'twice').to.deep.equal(added);
+      const { added } = await messages(change);
+      expect((await messages(change)).added, 'twice').to.deep.equal(added);
       expect(controlPlane.state).to.equal(before);
       for (const [name, resource] of Object.entries(change)) {
         if (resource) source.set(name, resource);
@@ -95,7 +95,7 @@ describe('a preview of a change', () => {
     it(`leaves the state of the control plane as it is: ${what}`, async () => {
       await start(UNITS);
       const [one] = controlPlane.state!.snapshots.values();
-      controlPlane.preview(changeOf(change));
+      await controlPlane.preview(changeOf(change));
       // The next change is applied to the same state: what it does not touch stays the same objects.
       source.set('unrelated', upstream('unrelated'));
       const [two] = controlPlane.state!.snapshots.values();
@@ -107,16 +107,16 @@ describe('a preview of a change', () => {
 
   it('separates problems that a changed resource keeps from those that are new', async () => {
     await start(UNITS);
-    const { added, kept } = messages({ web: service('web', ['lost', 'gone']) });
+    const { added, kept } = await messages({ web: service('web', ['lost', 'gone']) });
     expect(added).to.have.length(1);
     expect(added[0]).to.contain('gw-system.lost');
     expect(kept).to.have.length(1);
     expect(kept[0]).to.contain('gw-system.gone');
   });
 
-  it('is not available before there is a state', () => {
+  it('is not available before there is a state', async () => {
     source = memorySource({});
     controlPlane = createControlPlane({ source, log: silentLoggers });
-    expect(controlPlane.preview(new Map())).to.equal(undefined);
+    expect(await controlPlane.preview(new Map())).to.equal(undefined);
   });
 });

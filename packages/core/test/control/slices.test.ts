@@ -86,13 +86,79 @@ describe('a change of many resources', () => {
     expect(states.length).to.be.at.most(4);
   });
 
-  it('is complete before a change is previewed', async () => {
+  it('is complete before a change is previewed, without delaying other work', async () => {
     source.set('few', services(MANY, 201));
+    source.set('few', services(MANY, 202));
     const preview = controlPlane.preview(new Map());
-    expect(preview).to.deep.equal({ added: [], kept: [] });
-    expect(statusesOf(controlPlane.state!)).to.deep.equal([201]);
+    expect(states).to.have.lengthOf(1);
+    expect(await preview).to.deep.equal({ added: [], kept: [] });
+    expect(statusesOf(controlPlane.state!)).to.deep.equal([202]);
     await controlPlane.settled();
-    expect(states).to.have.lengthOf(2);
+    expect(statusesOf(states.at(-1)!)).to.deep.equal([202]);
+  });
+
+  it('is previewed while newer ones arrive without end', async () => {
+    source.set('few', services(MANY, 201));
+    const previews: unknown[] = [];
+    void controlPlane.preview(new Map()).then((preview) => previews.push(preview));
+    for (let status = 202; status < 600 && previews.length === 0; status++) {
+      source.set('few', services(MANY, status));
+      await nextTurn();
+    }
+    expect(previews).to.have.lengthOf(1);
+    await controlPlane.settled();
+  });
+
+  it('is applied in slices by a listener that returns steps, and newer ones follow it together', async () => {
+    const applied: number[] = [];
+    const applying: number[] = [];
+    controlPlane.subscribe(function* (state) {
+      applying.push(state.revision);
+      for (let i = 0; i < 2000; i++) yield;
+      applied.push(state.revision);
+    });
+    expect(applied, 'the current state at once').to.deep.equal([1]);
+    source.set('few', services(1, 201));
+    expect(applied).to.deep.equal([1]);
+    source.set('few', services(1, 202));
+    source.set('few', services(1, 203));
+    await nextTurn();
+    expect(applying).to.have.lengthOf(2);
+    await controlPlane.settled();
+    expect(applied).to.deep.equal(applying);
+    expect(applied).to.have.lengthOf(3);
+    expect(statusesOf(states.at(-1)!)).to.deep.equal([203]);
+  });
+
+  it('of which the steps of a listener fail is still published to others', async () => {
+    controlPlane.subscribe(function* ({ revision }) {
+      yield;
+      if (revision > 1) throw new Error('broken');
+    });
+    const published: number[] = [];
+    controlPlane.subscribe(({ revision }) => void published.push(revision));
+    source.set('few', services(1, 201));
+    await controlPlane.settled();
+    expect(published).to.deep.equal([1, 2]);
+  });
+
+  it('ends the steps of a listener when the control plane closes', async () => {
+    let hasEnded = false;
+    let isComplete = false;
+    controlPlane.subscribe(function* ({ revision }) {
+      if (revision === 1) return;
+      try {
+        for (let i = 0; i < 5000; i++) yield;
+        isComplete = true;
+      } finally {
+        hasEnded = true;
+      }
+    });
+    source.set('few', services(1, 201));
+    const preview = controlPlane.preview(new Map());
+    await controlPlane.close();
+    expect([hasEnded, isComplete]).to.deep.equal([true, false]);
+    expect(await preview).to.equal(undefined);
   });
 
   it('is the same as one that is applied at once', async () => {
@@ -110,7 +176,7 @@ describe('a change of many resources', () => {
     source.set('few', services(MANY, 201));
     await controlPlane.close();
     await nextTurn();
-    controlPlane.preview(new Map());
+    expect(await controlPlane.preview(new Map())).to.equal(undefined);
     expect(states).to.have.lengthOf(1);
   });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { parseInThread } from '../../src/parse/parse-in-thread.ts';
-import { parseUnit } from '../../src/parse/parse.ts';
+import { parseUnit, resourcesOfUnit, type ParsedUnit } from '../../src/parse/parse.ts';
 import { directorySource } from '../../src/source/directory.ts';
 import type { WrittenResource } from '../../src/source/source.ts';
 
@@ -31,13 +31,37 @@ const UNITS: Readonly<Record<string, string | Buffer>> = {
   'latin1.yaml': Buffer.from('kind: Upstream\nname: \xe9\n', 'latin1'),
 };
 
+const PATHS = [['kind'], ['metadata', 'name'], ['a'], ['c', 'b', 0], ['gone']];
+
 describe('parseInThread', () => {
+  it('returns where the fields are written, so that a document is not parsed again', async () => {
+    const parsed = await parseInThread(Buffer.from(`# one\n${upstream('a')}`), 'a.yaml', LIMIT);
+    // A position in another text: only what the thread found can be there.
+    const [resource] = resourcesOfUnit({ ...parsed, text: '\n'.repeat(parsed.text.length) });
+    expect(resource!.locate(['metadata', 'name'], 'value')).to.include({ line: parsed.text.indexOf('name: a') + 7 });
+  });
+
+  it('names the field, not the place in its text, in large documents', async () => {
+    const origin = (text: string) => {
+      const [resource] = resourcesOfUnit(parseUnit(text, 'a.yaml'));
+      return resource!.locate(['text'], { line: 2, column: 1 });
+    };
+    const document = (size: number): string => `kind: A\nfill: ${'x'.repeat(size)}\ntext: |\n  one\n  two\n`;
+    expect(origin(document(10))).to.include({ line: 5, column: 3 });
+    expect(origin(document(256 * 1024))).to.include({ line: 3, column: 1 });
+  });
+
   for (const [unit, content] of Object.entries(UNITS)) {
     it(`parses ${unit} with the same result as in the thread of the caller`, async () => {
       const bytes = Buffer.from(content);
       const parsed = await parseInThread(bytes, unit, LIMIT);
+      const own = parseUnit(bytes, unit);
       // Fields without a value are not sent.
-      expect(JSON.stringify(parsed)).to.equal(JSON.stringify(parseUnit(bytes, unit)));
+      const withoutPlaces = (name: string, value: unknown): unknown => (name === 'places' ? undefined : value);
+      expect(JSON.stringify(parsed, withoutPlaces)).to.equal(JSON.stringify(own));
+      const origins = (of: ParsedUnit): unknown =>
+        resourcesOfUnit(of).map(({ origin, locate }) => [origin, ...PATHS.map((path) => locate(path, 'value'))]);
+      expect(origins(parsed)).to.deep.equal(origins(own));
       for (const [i, { value }] of parseUnit(bytes, unit).documents.entries())
         expect(parsed.documents[i]!.value).to.deep.equal(value);
     });

@@ -43,11 +43,11 @@ export async function startAdmissionServer(options: AdmissionServerOptions): Pro
     if (!body) return reject(res, 413, `a review has at most ${MAX_REVIEW_BYTES} bytes`);
     const request = readReview(body.toString());
     if (typeof request === 'string') return reject(res, 400, request);
-    respond(res, 200, JSON.stringify(review(request)), 'application/json');
+    respond(res, 200, JSON.stringify(await review(request)), 'application/json');
   }
 
-  function review(request: AdmissionRequest): object {
-    const admission = validateAdmission(request, target);
+  async function review(request: AdmissionRequest): Promise<object> {
+    const admission = await validateAdmission(request, target);
     const { outcome, rejection, warnings = [], omittedWarnings = 0 } = admission;
     count[outcome].value++;
     if (outcome !== 'skipped') {

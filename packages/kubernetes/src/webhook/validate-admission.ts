@@ -21,8 +21,8 @@ export interface AdmissionTarget {
   isWatched(namespace: string): boolean;
   /** Missing: Namespaces are not validated. */
   readonly namespaces?: ReadNamespaces;
-  /** Returns `undefined` if the control plane cannot tell. */
-  preview(change: SourceChange): ChangePreview | undefined;
+  /** Resolves with `undefined` if the control plane cannot tell. */
+  preview(change: SourceChange): Promise<ChangePreview | undefined>;
 }
 
 /** The outcome of a review. */
@@ -52,13 +52,13 @@ const SKIPPED: Admission = { outcome: 'skipped', allowed: true };
 /** Problems of a review that are written as text; the others are counted. One object can have many thousands. */
 const MAX_TEXTS = 50;
 
-/** Decides about a request by the problems that it would cause. Throws {@link NotReadyError}. */
-export function validateAdmission(request: AdmissionRequest, target: AdmissionTarget): Admission {
+/** Decides about a request by the problems that it would cause. Rejects with {@link NotReadyError}. */
+export async function validateAdmission(request: AdmissionRequest, target: AdmissionTarget): Promise<Admission> {
   const settings = target.settings();
   if (!settings || settings.serverEnabled === false) return SKIPPED;
   const change = changeOf(request, target, settings);
   if (!change) return SKIPPED;
-  const preview = target.preview(change);
+  const preview = await target.preview(change);
   if (!preview) throw new NotReadyError('the control plane has no configuration yet');
   return decide(request, preview, settings);
 }

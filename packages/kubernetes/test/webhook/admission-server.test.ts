@@ -148,9 +148,9 @@ describe('the server of the admission webhook', () => {
   });
 
   it('leaves the decision to the failure policy if it has no configuration, or fails', async () => {
-    preview = () => undefined;
+    preview = async () => undefined;
     expect((await send(review('web'))).status).to.equal(503);
-    preview = () => {
+    preview = async () => {
       throw new Error('value of a secret');
     };
     expect(await send(review('web'))).to.deep.equal({ status: 500, text: 'failed to validate the change\n' });
@@ -160,7 +160,7 @@ describe('the server of the admission webhook', () => {
     const client = makeCertificates();
     const read = (file: string): string => readFileSync(file, 'utf8');
     const guarded = await startAdmissionServer({
-      target: { settings: () => undefined, isWatched: () => true, preview: () => undefined },
+      target: { settings: () => undefined, isWatched: () => true, preview: async () => undefined },
       log: silentLoggers.get('config'),
       metrics: createMetrics(),
       address: '127.0.0.1',

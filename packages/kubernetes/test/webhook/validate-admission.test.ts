@@ -27,7 +27,10 @@ describe('validateAdmission', () => {
   }
   afterEach(() => cluster.controlPlane.close());
 
-  function validate(request: AdmissionRequest, validation: ValidationSettings | undefined = STRICT): Admission {
+  function validate(
+    request: AdmissionRequest,
+    validation: ValidationSettings | undefined = STRICT,
+  ): Promise<Admission> {
     return validateAdmission(request, {
       settings: () => validation,
       isWatched: (namespace) => watched.has(namespace),
@@ -41,7 +44,7 @@ describe('validateAdmission', () => {
   it('admits what is valid, and leaves the control plane as it is', async () => {
     await start(upstream('a'));
     const { state } = cluster.controlPlane;
-    expect(validate(admission('CREATE', virtualService('web', ['a'])), STRICTEST)).to.deep.equal({
+    expect(await validate(admission('CREATE', virtualService('web', ['a'])), STRICTEST)).to.deep.equal({
       outcome: 'allowed',
       allowed: true,
       warnings: [],
@@ -53,7 +56,7 @@ describe('validateAdmission', () => {
   it('rejects a VirtualService with the field that is wrong', async () => {
     await start(upstream('a'));
     const wrong = virtualService('web', ['a'], 'two words');
-    const { outcome, allowed, rejection } = validate(admission('CREATE', wrong));
+    const { outcome, allowed, rejection } = await validate(admission('CREATE', wrong));
     expect([outcome, allowed]).to.deep.equal(['rejected', false]);
     expect(rejection!.causes).to.have.length(1);
     expect(rejection!.causes[0]!.field).to.equal('spec.virtualHost.domains[0]');
@@ -64,36 +67,39 @@ describe('validateAdmission', () => {
 
   it('rejects a change that breaks another resource', async () => {
     await start(upstream('a'), virtualService('web', ['a'], 'shared.example.com'));
-    const { rejection } = validate(admission('CREATE', virtualService('other', ['a'], 'shared.example.com')));
+    const { rejection } = await validate(admission('CREATE', virtualService('other', ['a'], 'shared.example.com')));
     expect(rejection!.message).to.contain('gw-system/web').and.contain('gw-system/other');
   });
 
   it('rejects the deletion of a referenced Upstream if warnings are not allowed, and names the routes otherwise', async () => {
     await start(upstream('a'), virtualService('web', ['a']));
     const request = admission('DELETE', upstream('a'));
-    expect(validate(request, STRICTEST).rejection!.message).to.match(
+    expect((await validate(request, STRICTEST)).rejection!.message).to.match(
       /^deletion incompatible with current gateway snapshot: \[.*gw-system\/web: spec\.virtualHost\.routes\[0\]/,
     );
-    const { allowed, warnings } = validate(request);
+    const { allowed, warnings } = await validate(request);
     expect(allowed).to.equal(true);
     expect(warnings!.join()).to.contain('gw-system/web');
-    expect(validate(admission('DELETE', upstream('unused')), STRICTEST).warnings).to.deep.equal([]);
+    expect((await validate(admission('DELETE', upstream('unused')), STRICTEST)).warnings).to.deep.equal([]);
   });
 
   it('writes the first of many problems, and counts the others', async () => {
     await start();
     const missing = Array.from({ length: 3_000 }, (_, i) => `missing-${i}`);
-    const { warnings, omittedWarnings } = validate(admission('CREATE', virtualService('web', missing)));
+    const { warnings, omittedWarnings } = await validate(admission('CREATE', virtualService('web', missing)));
     expect(warnings).to.have.length(50);
     expect(omittedWarnings).to.equal(2_950);
-    const { rejection } = validate(admission('CREATE', virtualService('web', missing)), STRICTEST);
+    const { rejection } = await validate(admission('CREATE', virtualService('web', missing)), STRICTEST);
     expect(rejection!.causes).to.have.length(50);
     expect(rejection!.message).to.match(/; and 2950 more problems\]$/);
   });
 
   it('only warns by default', async () => {
     await start(upstream('a'));
-    const { allowed, outcome, warnings } = validate(admission('CREATE', virtualService('web', ['a'], 'two words')), {});
+    const { allowed, outcome, warnings } = await validate(
+      admission('CREATE', virtualService('web', ['a'], 'two words')),
+      {},
+    );
     expect([allowed, outcome]).to.deep.equal([true, 'allowed']);
     expect(warnings!.join()).to.contain('spec.virtualHost.domains[0]');
   });
@@ -101,18 +107,18 @@ describe('validateAdmission', () => {
   it('rejects what cannot be read even if everything is accepted', async () => {
     await start(upstream('a'));
     const unknown = upstream('b', { static: { hosts: [] }, unheardOf: true });
-    expect(validate(admission('CREATE', unknown), {}).rejection!.causes[0]!.field).to.equal('spec.unheardOf');
+    expect((await validate(admission('CREATE', unknown), {})).rejection!.causes[0]!.field).to.equal('spec.unheardOf');
     let deep: object = {};
     for (let i = 0; i < 200; i++) deep = { deep };
-    expect(validate(admission('CREATE', upstream('c', deep)), {}).allowed).to.equal(false);
+    expect((await validate(admission('CREATE', upstream('c', deep)), {})).allowed).to.equal(false);
     const unusable = { wrong: upstream('c', { static: 'hosts' }), key: upstream('c', JSON.parse('{"__proto__":{}}')) };
     for (const [what, one] of Object.entries(unusable))
-      expect(validate(admission('CREATE', one), {}).allowed, what).to.equal(false);
+      expect((await validate(admission('CREATE', one), {})).allowed, what).to.equal(false);
   });
 
   it('shows no secret values in what it rejects', async () => {
     await start();
-    const { rejection } = validate(admission('CREATE', upstream('a', { 'https://me:MARKER@a.example/': 1 })), {});
+    const { rejection } = await validate(admission('CREATE', upstream('a', { 'https://me:MARKER@a.example/': 1 })), {});
     expect(rejection!.message).to.contain('a.example').and.not.contain('MARKER');
     expect(JSON.stringify(rejection)).to.not.contain('MARKER');
   });
@@ -121,7 +127,7 @@ describe('validateAdmission', () => {
     await start(upstream('a'));
     const wrong = virtualService('web', ['a'], 'two words');
     const annotated = withMetadata(wrong, { annotations: { 'gateway.vendor.io/skip_validation': 'false' } });
-    expect(validate(admission('CREATE', annotated)).allowed).to.equal(false);
+    expect((await validate(admission('CREATE', annotated))).allowed).to.equal(false);
   });
 
   it('obeys the annotation that skips validation only where the Settings allow it', async () => {
@@ -131,35 +137,35 @@ describe('validateAdmission', () => {
       'CREATE',
       withMetadata(wrong, { annotations: { 'gateway.vendor.io/skip_validation': 'true' } }),
     );
-    expect(validate(annotated).outcome).to.equal('rejected');
-    expect(validate(annotated, { ...STRICT, allowSkipValidation: false }).outcome).to.equal('rejected');
-    expect(validate(annotated, { ...STRICT, allowSkipValidation: true }).outcome).to.equal('skipped');
+    expect((await validate(annotated)).outcome).to.equal('rejected');
+    expect((await validate(annotated, { ...STRICT, allowSkipValidation: false })).outcome).to.equal('rejected');
+    expect((await validate(annotated, { ...STRICT, allowSkipValidation: true })).outcome).to.equal('skipped');
   });
 
   it('rejects the deletion of an object that the review only names', async () => {
     await start(upstream('a'), virtualService('web', ['a']));
     const { oldObject: _, ...named } = admission('DELETE', upstream('a'));
-    expect(validate(named, STRICTEST).allowed).to.equal(false);
-    expect(validate({ ...named, name: '' }, STRICTEST).outcome, 'of all').to.equal('skipped');
+    expect((await validate(named, STRICTEST)).allowed).to.equal(false);
+    expect((await validate({ ...named, name: '' }, STRICTEST)).outcome, 'of all').to.equal('skipped');
   });
 
   it('admits a change that keeps or removes problems of an invalid configuration', async () => {
     const before = virtualService('web', ['a', 'gone', 'lost']);
     await start(upstream('a'), before);
     const fixed = virtualService('web', ['a', 'lost']);
-    const { allowed, warnings } = validate(admission('UPDATE', fixed, before), STRICTEST);
+    const { allowed, warnings } = await validate(admission('UPDATE', fixed, before), STRICTEST);
     expect(allowed).to.equal(true);
     expect(warnings!.join()).to.contain('gw-system.lost');
-    expect(validate(admission('CREATE', virtualService('new', ['a'])), STRICTEST).allowed).to.equal(true);
+    expect((await validate(admission('CREATE', virtualService('new', ['a'])), STRICTEST)).allowed).to.equal(true);
     const worse = virtualService('web', ['a', 'gone', 'lost', 'missing']);
-    expect(validate(admission('UPDATE', worse, before), STRICTEST).rejection!.causes).to.have.length(1);
+    expect((await validate(admission('UPDATE', worse, before), STRICTEST)).rejection!.causes).to.have.length(1);
   });
 
   it('does not validate without the settings for it', async () => {
     await start();
     const wrong = admission('CREATE', virtualService('web', [], 'two words'));
     for (const validation of [null, { ...STRICT, serverEnabled: false }])
-      expect(validate(wrong, validation as unknown as ValidationSettings).outcome).to.equal('skipped');
+      expect((await validate(wrong, validation as unknown as ValidationSettings)).outcome).to.equal('skipped');
     expect(previews).to.equal(0);
   });
 
@@ -197,7 +203,7 @@ describe('validateAdmission', () => {
       'Secret that is created': admission('CREATE', secret as unknown as TestObject),
       connect: { ...admission('CREATE', wrong), operation: 'CONNECT' as const },
     })) {
-      expect(validate(request, { ...STRICTEST, allowSkipValidation: true }), what).to.deep.equal({
+      expect(await validate(request, { ...STRICTEST, allowSkipValidation: true }), what).to.deep.equal({
         outcome: 'skipped',
         allowed: true,
       });
@@ -224,7 +230,7 @@ describe('validateAdmission', () => {
       },
     };
     await start(secret as unknown as TestObject, auth);
-    const result = validate(admission('DELETE', secret as unknown as TestObject), STRICTEST);
+    const result = await validate(admission('DELETE', secret as unknown as TestObject), STRICTEST);
     expect(result.rejection?.message).to.contain('authconfigs.enterprise.gw.vendor.io gw-system/keys');
     expect(JSON.stringify(result)).to.not.contain('secret-value').and.not.contain('c2VjcmV0');
   });
@@ -244,7 +250,7 @@ describe('validateAdmission', () => {
         { ...virtualService('web', [], domain), spec: { virtualHost: { domains: [domain], routes: [inShopRoute] } } },
         { namespace: place },
       );
-    const decide = (asked: AdmissionRequest): Admission =>
+    const decide = (asked: AdmissionRequest): Promise<Admission> =>
       validateAdmission(asked, {
         settings: () => ({ ...STRICTEST, allowSkipValidation: true }),
         isWatched: () => true,
@@ -259,7 +265,7 @@ describe('validateAdmission', () => {
     it('rejects what breaks resources of other namespaces', async () => {
       await start(inShop(upstream('a')), web('own.example', 'shop'), web('other.example', 'gw-system'));
       for (const asked of [request('DELETE', namespace()), request('UPDATE', namespace({ team: 'b' }))]) {
-        const { rejection } = decide(asked);
+        const { rejection } = await decide(asked);
         expect(rejection!.causes, asked.operation).to.have.length(1);
         expect(rejection!.message).to.contain('virtualservices.gateway.vendor.io gw-system/web');
       }
@@ -267,7 +273,7 @@ describe('validateAdmission', () => {
 
     it('admits what breaks nothing else, and what removes nothing', async () => {
       await start(inShop(upstream('a')), web('own.example', 'shop'));
-      expect(decide(request('DELETE', namespace()))).to.include({ outcome: 'allowed', allowed: true });
+      expect(await decide(request('DELETE', namespace()))).to.include({ outcome: 'allowed', allowed: true });
       cluster.apply(web('other.example', 'gw-system'));
       for (const asked of [
         request('UPDATE', namespace({ team: 'a', more: 'x' })),
@@ -277,22 +283,23 @@ describe('validateAdmission', () => {
         request('DELETE', namespace(), 'gw-system'),
         { ...request('UPDATE', namespace({ team: 'b' })), subResource: 'finalize' },
       ])
-        expect(decide(asked).outcome, JSON.stringify(asked)).to.equal('skipped');
+        expect((await decide(asked)).outcome, JSON.stringify(asked)).to.equal('skipped');
     });
 
     it('lets Kubernetes empty a namespace whose deletion was admitted', async () => {
       await start(inShop(upstream('a')), web('other.example', 'gw-system'));
       const removed = admission('DELETE', inShop(upstream('a')));
-      expect(decide(removed).allowed).to.equal(false);
-      const by = (username: string): Admission => decide({ ...removed, userInfo: { username } });
-      expect(by('somebody').allowed).to.equal(false);
-      expect(by('system:serviceaccount:kube-system:namespace-controller').outcome).to.equal('skipped');
+      expect((await decide(removed)).allowed).to.equal(false);
+      const by = (username: string): Promise<Admission> => decide({ ...removed, userInfo: { username } });
+      expect((await by('somebody')).allowed).to.equal(false);
+      expect((await by('system:serviceaccount:kube-system:namespace-controller')).outcome).to.equal('skipped');
     });
   });
 
   it('reports that it cannot tell while there is no configuration', async () => {
     await start();
-    const target = { settings: () => STRICT, isWatched: () => true, preview: () => undefined };
-    expect(() => validateAdmission(admission('CREATE', upstream('a')), target)).to.throw('no configuration yet');
+    const target = { settings: () => STRICT, isWatched: () => true, preview: async () => undefined };
+    const decided = validateAdmission(admission('CREATE', upstream('a')), target);
+    expect(await decided.catch(({ message }: Error) => message)).to.equal('the control plane has no configuration yet');
   });
 });

@@ -8,6 +8,7 @@ import {
   type Responder,
   type Snapshot,
   type SnapshotSettings,
+  type Steps,
   type VirtualHost,
   withChanges,
 } from '@edge-gateway/core';
@@ -26,7 +27,7 @@ import { withoutPort } from '../route/options/redirect.ts';
 import type { RouteTable } from '../route/route-request.ts';
 import { createResponseStats, type ResponseStats } from './http-stats.ts';
 import type { RouteStats } from './route-stats.ts';
-import { compileVirtualHost, type CompiledHost, type HostEnvironment } from '../route/compile/virtual-host.ts';
+import { compileVirtualHost, CompiledHost, type HostEnvironment } from '../route/compile/virtual-host.ts';
 
 export type ListenerTable = ReturnType<typeof createListenerTable>;
 
@@ -39,6 +40,8 @@ export function createListenerTable(environment: ListenerEnvironment) {
   /** Listeners for which the port of hosts was explained. */
   const hinted = new Set<string>();
   let listeners: Listeners = new Map();
+  /** Counts the calls of `compile` and `close`: only what was compiled last is served. */
+  let newest = 0;
 
   /** Called when the last request of a replaced virtual host has ended. */
   function hostIdle(host: CompiledHost): void {
@@ -85,18 +88,33 @@ export function createListenerTable(environment: ListenerEnvironment) {
   return {
     get: (name: string) => listeners.get(name),
     /**
-     * Compiles changed parts and replaces the previous ones. Handlers of replaced virtual hosts are closed after their last request.
-     * Returns the changed parts that cannot be compiled.
+     * Compiles the changed parts of a snapshot, one virtual host in a step, while the previous ones serve. Returns `undefined` if another snapshot
+     * was compiled meanwhile, or the table was closed.
      */
-    apply({ listeners: next, settings }: Pick<Snapshot, 'listeners' | 'settings'>): readonly CompileFailure[] {
+    *compile({
+      listeners: next,
+      settings,
+    }: Pick<Snapshot, 'listeners' | 'settings'>): Steps<CompiledTable | undefined> {
+      const own = ++newest;
       const failures: CompileFailure[] = [];
-      const compiling = { ...environment, failures };
-      const compiled = next.flatMap(withParts).map((source) => {
-        const before = listeners.get(source.name);
-        return [source.name, compileListener(source, settings, compiling, before)] as const;
-      });
-      swap(new Map(compiled));
-      return failures;
+      /** Those that would not be served if the compilation ended now. */
+      const unused = new Set<CompiledHost | Unrouted>();
+      const compiling = { ...environment, failures, unused };
+      try {
+        const compiled = new Map<string, CompiledListener>();
+        for (const source of next.flatMap(withParts)) {
+          const before = listeners.get(source.name);
+          compiled.set(source.name, yield* compileListener(source, settings, compiling, before));
+        }
+        if (own !== newest) return undefined;
+        unused.clear();
+        return { failures, serve: () => swap(compiled) };
+      } finally {
+        for (const each of unused) {
+          if (each instanceof CompiledHost) hostIdle(each);
+          else each.release();
+        }
+      }
     },
     hostIdle,
     hintAtPort,
@@ -107,6 +125,7 @@ export function createListenerTable(environment: ListenerEnvironment) {
     },
     /** Removes every listener and resolves when all handlers are closed. */
     async close() {
+      newest++;
       swap(new Map());
       await Promise.all(closing);
     },
@@ -146,6 +165,14 @@ async function closeHandler(handler: Handler | Responder, context: Context): Pro
     const reason = error instanceof Error ? error.message : String(error);
     context.log.get('config').warn({ handler: handler.name, reason }, 'concern could not be closed');
   }
+}
+
+/** A compiled snapshot. */
+interface CompiledTable {
+  /** The changed parts that cannot be compiled. */
+  readonly failures: readonly CompileFailure[];
+  /** Replaces what is served. Handlers of replaced virtual hosts are closed after their last request. */
+  serve(): void;
 }
 
 export interface CompiledListener extends RouteTable {
@@ -190,20 +217,26 @@ export interface ListenerEnvironment extends Pick<HostEnvironment, 'concerns' | 
   readonly routeStats: Pick<RouteStats, 'prune'>;
 }
 
-/** Compiles a listener, reusing unchanged parts of `before`. Never throws. */
-function compileListener(
+interface CompileInput extends ListenerEnvironment {
+  readonly failures: CompileFailure[];
+  /** What was compiled is added. */
+  readonly unused: Set<CompiledHost | Unrouted>;
+}
+
+/** Compiles a listener, reusing unchanged parts of `before`, which serves meanwhile. Never throws. */
+function* compileListener(
   source: Listener,
   written: SnapshotSettings,
-  environment: ListenerEnvironment & { readonly failures: CompileFailure[] },
+  environment: CompileInput,
   before?: CompiledListener,
-): CompiledListener {
+): Steps<CompiledListener> {
   const same =
     before?.source.httpOptions === source.httpOptions &&
     before.source.options.extensions === source.options.extensions &&
     before.source.routeOptions === source.routeOptions &&
     before.written === written;
   const { settings, failed } = same ? before : settingsOf(source, environment.context);
-  const { failures } = environment;
+  const { failures, unused } = environment;
   if (!same && failed !== undefined) failures.push({ listener: source.name, field: '', reason: failed });
   const shared = same ? before.shared : withListenerBlocks(written, source);
   const secretUsers = same ? before.secretUsers : new Set<VirtualHost>();
@@ -218,21 +251,25 @@ function compileListener(
   };
   const { added, removed } = difference(source.virtualHosts, same ? before.source.virtualHosts : []);
   const stale = same ? staleHosts(before, environment.context) : [];
-  for (const host of removed) secretUsers.delete(host);
   const changes = new Map<VirtualHost, CompiledHost | undefined>();
   for (const host of removed) changes.set(host, undefined);
   for (const host of [...stale, ...added]) {
     if (changes.has(host)) continue;
     const compiled = compileVirtualHost(host, hostEnvironment);
     changes.set(host, compiled);
+    unused.add(compiled);
     for (const { index, reason } of compiled.failures)
       failures.push({ listener: source.name, virtualHost: host.name, field: `routes[${index}]`, reason });
+    yield;
   }
+  for (const host of removed) secretUsers.delete(host);
   const kept = same ? before.hosts : NO_HOSTS;
   const hosts = changes.size > 0 ? withChanges(kept, changes) : kept;
   const domains =
     (same && before.domains.after(domainsOf(changes.keys(), before.hosts), entriesOf(changes.keys(), hosts))) ||
     DomainIndex.of(entriesOf(source.virtualHosts, hosts));
+  const unrouted = same ? before.unrouted : compileUnrouted({ ...environment, source, shared });
+  if (unrouted && unrouted !== before?.unrouted) unused.add(unrouted);
   const sameLogs = before?.source.options === source.options;
   return {
     source,
@@ -247,7 +284,7 @@ function compileListener(
       : domains.find.bind(domains),
     translatesGrpcWeb: translatesGrpcWeb(source, written),
     tracer: same ? before.tracer : compileTracing(source, environment.context, environment.collectors),
-    unrouted: same ? before.unrouted : compileUnrouted({ ...environment, source, shared }),
+    unrouted,
     unroutedMask: same ? before.unroutedMask : unroutedMaskOf(source, environment.context),
     logsRequestEnd: sameLogs ? before.logsRequestEnd : logsRequestEnd(source.options.accessLoggingService),
     logs: sameLogs ? before.logs : createAccessLogs(source, environment),

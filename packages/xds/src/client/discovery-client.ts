@@ -1,6 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Client, credentials, type ChannelCredentials, type ClientDuplexStream } from '@grpc/grpc-js';
-import { backoffMs, type Loggers, type Metrics, type ProxyRejection, startTimer } from '@edge-gateway/core';
+import {
+  backoffMs,
+  runInSlices,
+  type Loggers,
+  type Metrics,
+  type ProxyRejection,
+  startTimer,
+} from '@edge-gateway/core';
 import { channelOptions, toStruct } from '@edge-gateway/core/grpc';
 import { AggregatedDiscovery, type DeltaRequest, type DeltaResponse, type NodeMessage } from '../protocol/discovery.ts';
 import { errorDetailOf } from '../protocol/rejection.ts';
@@ -175,14 +182,19 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
       return parts.map(({ name, reason }) => ({ type: TYPE.snapshot, resource: name, field: '', message: reason }));
     };
 
-    const applyAll = (): void => {
-      let applied: Applied;
+    /** Applies what was received, in slices. Further responses wait: they would change the resources that are being applied. */
+    const applyAll = async (): Promise<void> => {
+      let applied: Applied | undefined;
+      opened.pause();
       try {
-        applied = applyReceived(decoder, options.apply);
+        applied = await runInSlices(applyReceived(decoder, options.apply), () => isOver || isClosed);
       } catch (error) {
         rejectUpdate(error as Error, pending);
         return end('update failed');
+      } finally {
+        opened.resume();
       }
+      if (!applied || isOver) return undefined;
       isChanged = false;
       const to = pending;
       pending = [];
@@ -242,7 +254,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
         answer(unusable);
         return undefined;
       }
-      if (isChanged || options.isServed?.() === false) return applyAll();
+      if (isChanged || options.isServed?.() === false) return void applyAll();
       answer(rejections);
       options.onAccepted?.(rejections);
       return undefined;

@@ -125,11 +125,55 @@ describe('two planes', () => {
     expect(proxy.applied).to.have.length(1);
   });
 
+  it('apply a state in slices, and a newer one after it', async () => {
+    const log: string[] = [];
+    connect([server.port], {
+      *apply({ snapshot }) {
+        log.push(`begin ${snapshot.version}`);
+        for (let i = 0; i < 1000; i++) yield;
+        log.push(`end ${snapshot.version}`);
+        return { failed: [] };
+      },
+    });
+    publish();
+    await until(() => log.length > 0, 'applying');
+    expect(log, 'applied in one slice').to.have.lengthOf(1);
+    states.source.set('a', service('a', 'newer'));
+    publish();
+    await until(() => server.server.proxies()[0]?.current === true, 'acknowledged');
+    await until(() => log.at(-1) === `end ${version()}`, 'the newest is applied');
+    const versions = log.filter((each) => each.startsWith('begin')).map((each) => each.slice('begin '.length));
+    expect(log).to.deep.equal(versions.flatMap((each) => [`begin ${each}`, `end ${each}`]));
+    expect(versions).to.have.lengthOf(2);
+  });
+
+  it('end the steps of a state when they are closed', async () => {
+    let hasEnded = false;
+    let steps = 0;
+    const proxy = connect([server.port], {
+      *apply() {
+        try {
+          for (; steps < 1e6; steps++) yield;
+          return { failed: [] };
+        } finally {
+          hasEnded = true;
+        }
+      },
+    });
+    publish();
+    await until(() => steps > 0, 'applying');
+    proxy.client.close();
+    await until(() => hasEnded, 'ended');
+    expect(steps).to.be.below(1e6);
+    expect(server.server.proxies().some(({ lastAck }) => lastAck !== undefined)).to.equal(false);
+  });
+
   it('apply nothing if the first state cannot be served, and go on', async () => {
     let isBroken = true;
     const states: string[] = [];
     connect([server.port], {
-      apply({ snapshot }) {
+      *apply({ snapshot }) {
+        yield;
         states.push(snapshot.version);
         if (isBroken) throw new Error('no memory');
         return { failed: [] };

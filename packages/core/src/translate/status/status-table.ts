@@ -17,6 +17,7 @@ import { statusEntry, type StatusEntry, type StatusInput } from './statuses.ts';
 import { sharedOptionProblems } from '../virtual-host/shared-options.ts';
 import { missingRateLimitServer } from '../reference/rate-limit-server.ts';
 import { settingsKey } from '../translation-settings.ts';
+import type { Steps } from '../../time/slices.ts';
 import { groupProblems } from '../reference/upstream-groups.ts';
 import type { TranslationInput } from '../input.ts';
 
@@ -31,7 +32,7 @@ export interface StatusSources {
   readonly problemsOnly: boolean;
 }
 
-export function statusTable(sources: StatusSources, memo: Memo | undefined): StatusTable {
+export function* statusTable(sources: StatusSources, memo: Memo | undefined): Steps<StatusTable> {
   const { input, listeners, missing, proxies, changes, problemsOnly } = sources;
   const proxyEntries = new Map(proxies.map((proxy) => proxyEntry(proxy, sources, memo)));
   const reports = new Map(
@@ -44,7 +45,9 @@ export function statusTable(sources: StatusSources, memo: Memo | undefined): Sta
   const found = collectProblems({ listeners: listeners.values(), missing }, dirty);
   const changed = new Map<ResourceKey, StatusEntry | undefined>(known ? [] : proxyEntries);
   const used = new Set(Array.from(listeners.values(), ({ gateway }) => gateway));
+  yield;
   for (const key of dirty ?? input.stored.keys()) {
+    yield;
     if (proxyEntries.has(key)) continue;
     const stored = input.stored.get(key);
     if (!stored) {
@@ -61,6 +64,7 @@ export function statusTable(sources: StatusSources, memo: Memo | undefined): Sta
     const entry = statusEntry(key, statusInput, memo?.statuses.entries.get(key));
     if (entry !== known?.statuses.entries.get(key)) changed.set(key, entry);
   }
+  yield;
   const { entries = NO_ENTRIES, statuses = NO_STATUSES, faulty = NO_ENTRIES } = known?.statuses ?? {};
   return {
     entries: withChanges(entries, changed),
