@@ -1,4 +1,4 @@
-import { secretText, type Secrets, type SecretValue } from '../contract/snapshot.ts';
+import type { Secrets, SecretValue } from '../contract/snapshot.ts';
 import type { FieldPath } from '../resource/problem.ts';
 import { keyOf, type Resource, type ResourceKey } from '../resource/resource.ts';
 import type { Observed, ObservedProblem } from '../resource/stored.ts';
@@ -6,13 +6,11 @@ import type { SslConfig, UpstreamSslConfig } from '../schema/listener/ssl-config
 import type { VirtualServiceSpec } from '../schema/kind/virtual-service.ts';
 import {
   coverageProblem,
-  datedCertificates,
   datesProblems,
-  holderOf,
   nextCertificateState,
+  secretCertificates,
   type DatedCertificate,
 } from '../security/certificate-validity.ts';
-import { parseCertificates } from '../security/certificates.ts';
 import { sdsSourceOf } from '../security/sds-target.ts';
 import { tlsSettingsOf } from '../source/tls-settings.ts';
 import { eachRef } from '../translate/reference/fill-refs.ts';
@@ -105,7 +103,7 @@ export function createCertificateWatch({ now, secrets, onChange }: CertificateWa
     usersOf: (changed) => new Set([...changed].flatMap((key) => [...(users.get(key) ?? [])])),
     observedOf(key) {
       const time = now();
-      const found = (followed.get(key) ?? []).map((use) => [use, partsOf(contentOf(use.source))] as const);
+      const found = (followed.get(key) ?? []).map((use) => [use, secretCertificates(contentOf(use.source))] as const);
       const next = found.flatMap(([, parts]) => parts.map((each) => nextCertificateState(each.certificate, time)));
       const first = Math.min(...next);
       if (first < Infinity) {
@@ -120,19 +118,6 @@ export function createCertificateWatch({ now, secrets, onChange }: CertificateWa
       clearTimeout(timer);
     },
   };
-}
-
-const PARSED = new WeakMap<SecretValue, readonly DatedCertificate[]>();
-
-/** Returns the certificates of a TLS secret whose dates count; the one that is sent for names is first. */
-function partsOf(secret: SecretValue | undefined): readonly DatedCertificate[] {
-  if (!secret) return [];
-  const known = PARSED.get(secret);
-  if (known) return known;
-  const read = (name: string) => parseCertificates(secretText(secret, name) ?? '') ?? [];
-  const parts = datedCertificates({ chain: read('tls.crt'), ca: read('ca.crt') });
-  PARSED.set(secret, parts);
-  return parts;
 }
 
 function problemsOf(
@@ -152,9 +137,8 @@ function problemsOf(
     const message = `${from}: ${problem}`;
     return { ...warning(message), cause: message };
   });
-  const leaf = parts.find(({ role }) => role === 'certificate')?.certificate;
-  const coverage = leaf && coverageProblem(leaf, names);
-  return coverage ? [...dates, warning(`${from}: certificate ${holderOf(leaf)} ${coverage}`)] : dates;
+  const coverage = coverageProblem(parts, names);
+  return coverage === undefined ? dates : [...dates, warning(`${from}: ${coverage}`)];
 }
 
 function sourceText({ secretRef, sslFiles, sds }: CertificateUse['source']): string {

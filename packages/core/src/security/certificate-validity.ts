@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { alternativeNames, distinguishedName, principalOf } from './certificates.ts';
+import { secretText, type SecretValue } from '../contract/snapshot.ts';
+import { alternativeNames, distinguishedName, parseCertificates, principalOf } from './certificates.ts';
 
 const DAY_MS = 86_400_000;
 /** Days before its end from which a certificate is reported as expiring. */
@@ -78,6 +79,19 @@ export function datedCertificates({ chain, ca }: CertificateParts): readonly Dat
   ];
 }
 
+const OF_SECRETS = new WeakMap<SecretValue, readonly DatedCertificate[]>();
+
+/** Returns the certificates of a TLS secret whose dates count; the one that is sent for names is first. */
+export function secretCertificates(secret: SecretValue | undefined): readonly DatedCertificate[] {
+  if (!secret) return [];
+  const known = OF_SECRETS.get(secret);
+  if (known) return known;
+  const read = (name: string) => parseCertificates(secretText(secret, name) ?? '') ?? [];
+  const certificates = datedCertificates({ chain: read('tls.crt'), ca: read('ca.crt') });
+  OF_SECRETS.set(secret, certificates);
+  return certificates;
+}
+
 /** Returns a sentence for each certificate that peers reject because of its dates, now or soon. */
 export function datesProblems(dated: readonly DatedCertificate[], now: number): string[] {
   return dated.flatMap(({ certificate, role }) => {
@@ -86,12 +100,13 @@ export function datesProblems(dated: readonly DatedCertificate[], now: number): 
   });
 }
 
-/** Returns the names that a certificate does not cover as the end of a sentence; `undefined` if it covers all of them. */
-export function coverageProblem(leaf: X509Certificate, served: readonly string[]): string | undefined {
-  const missing = served.filter((name) => !covers(leaf, name));
+/** Returns a sentence if the certificate that is sent does not cover all names; `undefined` if it does. */
+export function coverageProblem(dated: readonly DatedCertificate[], served: readonly string[]): string | undefined {
+  const leaf = dated.find(({ role }) => role === 'certificate')?.certificate;
+  const missing = leaf ? served.filter((name) => !covers(leaf, name)) : [];
   if (missing.length === 0) return undefined;
   const rest = missing.length - MAX_NAMES;
-  return `does not cover ${missing.slice(0, MAX_NAMES).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  return `certificate ${holderOf(leaf!)} does not cover ${missing.slice(0, MAX_NAMES).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
 /** Returns the holder of a certificate for messages: the same name as in logs of TLS peers, else `without a name`. */

@@ -95,7 +95,7 @@ export function certificateState({ metadata, ...body }: ClusterObject): Certific
   try {
     const parsed = new X509Certificate(Buffer.from(certificate, 'base64'));
     const isMatch = parsed.checkPrivateKey(createPrivateKey(Buffer.from(key, 'base64')));
-    return isMatch ? { data } : { problem: `the key in ${label} does not belong to its certificate` };
+    return isMatch ? { type, data } : { problem: `the key in ${label} does not belong to its certificate` };
   } catch {
     return { problem: `${label} does not contain a valid certificate and key` };
   }

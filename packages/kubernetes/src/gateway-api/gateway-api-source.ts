@@ -2,6 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import {
   gatewayNamespace,
   digestText,
+  nextCertificateState,
+  secretCertificates,
   writtenObjects,
   type Logger,
   type Source,
@@ -44,6 +46,8 @@ export interface GatewayApiOptions {
   readonly timing?: Partial<ReflectorTiming>;
   /** Default: none besides that of the API server. */
   readonly limit?: Pick<WriteLimit, 'acquire'>;
+  /** Milliseconds since the epoch, for the dates of certificates. Default `Date.now`. */
+  readonly now?: () => number;
 }
 
 /** The resources that the Gateways and routes of the Gateway API result in. */
@@ -56,13 +60,16 @@ export interface GatewayApiSource extends Source {
 const COLLECT_MS = 50;
 /** How often it is checked whether the Gateway API was installed meanwhile, and failed writes are tried again. */
 const RETRY_MS = 10_000;
+/** Longest wait for a certificate to change its state: the clock may be set, and the machine may sleep. */
+const MAX_WAIT_MS = 3_600_000;
 
 /**
  * Creates the source of what the Gateway API describes in the namespaces that the Settings choose: GatewayClasses with our controller name,
  * their Gateways, HTTPRoutes and GRPCRoutes become Gateways and VirtualServices of ours in memory. It writes their statuses. In a cluster
  * without the Gateway API, or without permission to read it, it is empty.
  */
-export function gatewayApiSource({ client, services, log, timing, limit }: GatewayApiOptions): GatewayApiSource {
+export function gatewayApiSource(options: GatewayApiOptions): GatewayApiSource {
+  const { client, services, log, timing, limit, now = Date.now } = options;
   const closing = new AbortController();
   const { signal } = closing;
   const scopes = followScopes({ client, log, timing });
@@ -94,8 +101,21 @@ export function gatewayApiSource({ client, services, log, timing, limit }: Gatew
 
   async function work(): Promise<void> {
     await translate();
+    scheduleForDates();
     const mayWrite = (): boolean => isLeading && !signal.aborted;
     if (isLeading && !(await writes.write(statuses, mayWrite))) runs.schedule(RETRY_MS);
+  }
+
+  /** Runs again when a certificate of a listener changes its state, e.g. expires. */
+  function scheduleForDates(): void {
+    const time = now();
+    const states = Array.from(active ? certificateKeys(active.tables) : [], (key) => {
+      const [namespace, name] = key.split('/') as [string, string];
+      const found = secrets.get({ namespace, name });
+      return 'problem' in found ? [] : secretCertificates(found);
+    });
+    const next = Math.min(...states.flat().map(({ certificate }) => nextCertificateState(certificate, time)));
+    if (next < Infinity) runs.schedule(Math.min(next - time, MAX_WAIT_MS));
   }
 
   async function translate(): Promise<void> {
@@ -107,7 +127,7 @@ export function gatewayApiSource({ client, services, log, timing, limit }: Gatew
     const options = { writeNamespace: gatewayNamespace(), memo };
     let translation: GatewayApiTranslation;
     try {
-      translation = translateGateways(inputOf(tables, services, secrets.get), options);
+      translation = translateGateways(inputOf(tables, services, { certificate: secrets.get, now: now() }), options);
     } catch (error) {
       // A single object must not stop the control plane.
       log.error({ reason: (error as Error).message }, 'cannot translate the Gateway API, what was served stays');
@@ -203,7 +223,7 @@ export function gatewayApiSource({ client, services, log, timing, limit }: Gatew
 function inputOf(
   tables: GatewayTables,
   { services }: WatchedServices,
-  certificate: GatewayApiInput['certificate'],
+  certificates: Pick<GatewayApiInput, 'certificate' | 'now'>,
 ): GatewayApiInput {
   const { classes, gateways, httpRoutes, grpcRoutes, grants, namespaces, upstreams } = tables;
   const options = optionTables(tables);
@@ -221,7 +241,7 @@ function inputOf(
     addressesOf: (ref) => (ofGateways.get(objectKey(ref)) ?? []).flatMap(({ addresses }) => addresses),
     hasUpstream: (ref) => upstreams.has(objectKey(ref)),
     optionProblem: (kind, ref) => optionProblem(options, kind, ref),
-    certificate,
+    ...certificates,
     options: optionsOf(options),
   };
 }

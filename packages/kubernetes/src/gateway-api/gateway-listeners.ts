@@ -1,3 +1,4 @@
+import { coverageProblem, datesProblems, secretCertificates, type SecretValue } from '@edge-gateway/core';
 import { condition, type NewCondition } from './conditions.ts';
 import {
   GATEWAY_GROUP,
@@ -25,7 +26,7 @@ export interface CheckedListener {
   readonly isServed: boolean;
   readonly certificate?: {
     readonly ref: { readonly name: string; readonly namespace: string };
-    readonly data: Readonly<Record<string, string>>;
+    readonly secret: SecretValue;
   };
   /** Without `Programmed`, which depends on the translation. */
   readonly conditions: readonly NewCondition[];
@@ -60,14 +61,27 @@ export function checkListeners(
       isTls: spec.protocol === 'HTTPS',
       kinds: unsupported ? [] : kinds,
       isServed,
-      ...(tls && 'data' in tls && { certificate: tls }),
+      ...(tls && 'secret' in tls && { certificate: tls }),
       conditions: [
         condition('Accepted', generation, unsupported ?? conflict),
         conflictCondition(conflict, generation),
-        condition('ResolvedRefs', generation, refProblem),
+        resolvedRefs(generation, refProblem ?? (tls && 'secret' in tls ? warningOf(spec, tls.secret, input.now) : '')),
       ],
     };
   });
+}
+
+/** A listener whose certificate clients reject, now or soon, is valid all the same: its condition is true, with a warning. */
+function resolvedRefs(generation: number, found: Problem | string): NewCondition {
+  if (typeof found !== 'string') return condition('ResolvedRefs', generation, found);
+  return { ...condition('ResolvedRefs', generation, undefined), message: found };
+}
+
+function warningOf({ hostname }: ListenerSpec, secret: SecretValue, now: number): string {
+  const certificates = secretCertificates(secret);
+  const coverage = coverageProblem(certificates, hostname ? [hostname.toLowerCase()] : []);
+  const problems = [...datesProblems(certificates, now), ...(coverage === undefined ? [] : [coverage])];
+  return problems.length > 0 ? `warning: ${problems.join('; ')}` : '';
 }
 
 function conflictCondition(conflict: Problem | undefined, observedGeneration: number): NewCondition {
@@ -131,7 +145,7 @@ function certificateOf(
       };
     const found: CertificateState = input.certificate({ name, namespace });
     if ('problem' in found) return invalid(found.problem);
-    first ??= { ref: { name, namespace }, data: found.data };
+    first ??= { ref: { name, namespace }, secret: found };
   }
   return first ?? invalid('the listener has no certificate');
 }

@@ -1,4 +1,4 @@
-import { GATEWAY_API_GROUP, type LabelSelector } from '@edge-gateway/core';
+import { GATEWAY_API_GROUP, type LabelSelector, type SecretValue } from '@edge-gateway/core';
 import type { ClusterObject } from '../watch/cluster-object.ts';
 
 /** The API group of the Gateway API. */
@@ -140,11 +140,14 @@ export interface GatewayApiInput {
   ): OptionProblem | undefined;
   /** Returns the certificate of a Secret, or why it cannot be used. */
   certificate(ref: { readonly name: string; readonly namespace: string }): CertificateState;
+  /** Milliseconds since the epoch, for the dates of certificates. */
+  readonly now: number;
   /** RouteOptions and VirtualHostOptions. */
   readonly options: Iterable<OptionResource>;
 }
 
-export type CertificateState = { readonly data: Readonly<Record<string, string>> } | { readonly problem: string };
+/** A usable Secret of type `kubernetes.io/tls`, or why it is not usable. */
+export type CertificateState = SecretValue | { readonly problem: string };
 
 /** Why an option cannot be used. */
 export interface OptionProblem {

@@ -60,7 +60,13 @@ export function resourcesOf(
   for (const { certificate, spec } of served) {
     if (!certificate) continue;
     const metadata = { name: secretName(prefix, spec.name), namespace, labels: LABELS };
-    resources.push({ apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/tls', metadata, data: certificate.data });
+    resources.push({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      type: 'kubernetes.io/tls',
+      metadata,
+      data: certificate.secret.data,
+    });
   }
   return resources;
 }

@@ -23,7 +23,7 @@ describe('the Secret of a listener', () => {
     certificateState({ metadata: { name: 'cert', namespace: 'apps' }, type, data: { ...data, ...more } });
 
   it('is usable with a certificate and its key', () => {
-    expect(stateOf({})).to.deep.equal({ data });
+    expect(stateOf({})).to.deep.equal({ type: 'kubernetes.io/tls', data });
   });
 
   it('is not usable with the key of another certificate', () => {

@@ -54,7 +54,10 @@ function translated({ http = [], grpc = [], ...more }: Given): GatewayApiTransla
         : undefined,
     addressesOf: () => ['192.0.2.1'],
     certificate: ({ name }) =>
-      name === 'cert' ? { data: { 'tls.crt': 'YQ==', 'tls.key': 'Yg==' } } : { problem: `Secret ${name} not found` },
+      name === 'cert'
+        ? { type: 'kubernetes.io/tls', data: { 'tls.crt': 'YQ==', 'tls.key': 'Yg==' } }
+        : { problem: `Secret ${name} not found` },
+    now: 0,
     options: [],
     ...more,
   };
