@@ -303,6 +303,20 @@ describe('options of routes and listeners', () => {
     await rm(directory, { recursive: true });
   });
 
+  it('statistics: adds up the time of the requests of a route', async () => {
+    const port = await serve(snapshotOf([hostOf([directOf('a', { name: 'timed' })])]));
+    const time = (): number => {
+      const path = 'vhost.gw-system_host.route.timed.downstream_rq_time_us';
+      const found = context.metrics.list().find(({ name }) => name.path === path);
+      return found?.type === 'counter' ? found.stat.value : 0;
+    };
+    await get(port, '/');
+    const first = time();
+    expect(first).to.be.greaterThan(0);
+    await get(port, '/');
+    expect(time()).to.be.greaterThan(first);
+  });
+
   it('statistics: counts requests by class of status, redirects and misses', async () => {
     const value = (name: string): number => {
       const found = context.metrics.list().find((stat) => stat.name.path === `http.http.${name}`);

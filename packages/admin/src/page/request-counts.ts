@@ -6,9 +6,11 @@ export interface Counts {
   readonly clientErrors: number;
   readonly serverErrors: number;
   readonly times: Pick<Histogram, 'count' | 'buckets' | 'bounds'>;
+  /** Sum of their durations in microseconds. */
+  readonly timeUs: number;
 }
 
-/** The requests of a process. Only the total and upstreams have times. */
+/** The requests of a process. Only the total and upstreams have times, and only routes the sum of theirs. */
 export interface RequestCounts {
   readonly total: Counts;
   readonly upstreams: ReadonlyMap<string, Counts>;
@@ -20,17 +22,18 @@ export interface RequestCounts {
 
 const CLUSTER = 'envoy_cluster_name';
 const NO_TIMES = { count: 0, buckets: [], bounds: [] };
-export const NO_REQUESTS: Counts = { requests: 0, clientErrors: 0, serverErrors: 0, times: NO_TIMES };
+export const NO_REQUESTS: Counts = { requests: 0, clientErrors: 0, serverErrors: 0, times: NO_TIMES, timeUs: 0 };
 
 /** Returns the requests between two counts; a counter that decreased was reset. */
 export function countsBetween(from: Counts = NO_REQUESTS, to: Counts): Counts {
-  const since = (name: 'requests' | 'clientErrors' | 'serverErrors'): number =>
+  const since = (name: Exclude<keyof Counts, 'times'>): number =>
     to[name] < from[name] ? to[name] : to[name] - from[name];
   return {
     requests: since('requests'),
     clientErrors: since('clientErrors'),
     serverErrors: since('serverErrors'),
     times: timesBetween(from.times, to.times),
+    timeUs: since('timeUs'),
   };
 }
 
@@ -48,6 +51,7 @@ export function sumOfCounts(a: Counts, b: Counts): Counts {
         (_, i) => (a.times.buckets[i] ?? 0) + (b.times.buckets[i] ?? 0),
       ),
     },
+    timeUs: a.timeUs + b.timeUs,
   };
 }
 
@@ -68,10 +72,11 @@ export function countsIn(metrics: Metrics): RequestCounts {
       clientErrors: classOf(metrics, 'envoy_http_downstream_rq_xx', '4'),
       serverErrors: classOf(metrics, 'envoy_http_downstream_rq_xx', '5'),
       times: histogramOf(metrics, 'envoy_http_downstream_rq_time'),
+      timeUs: 0,
     },
     upstreams: upstreamsIn(metrics),
     listeners: listenersIn(metrics),
-    routes: countsBy('envoy_route', namesOf('envoy_vhost_route_downstream_rq'), metrics),
+    routes: routesIn(metrics),
   };
 }
 
@@ -84,6 +89,15 @@ function upstreamsIn(metrics: Metrics): ReadonlyMap<string, Counts> {
   for (const { name, type, stat } of metrics.families().get('envoy_cluster_upstream_rq_time') ?? []) {
     const counts = found.get(name.labels?.[CLUSTER] ?? '');
     if (counts && type === 'histogram') counts.times = copyOf(stat);
+  }
+  return found;
+}
+
+function routesIn(metrics: Metrics): ReadonlyMap<string, Counts> {
+  const found = countsBy('envoy_route', namesOf('envoy_vhost_route_downstream_rq'), metrics);
+  for (const { name, type, stat } of metrics.families().get('envoy_vhost_route_downstream_rq_time_us') ?? []) {
+    const counts = found.get(name.labels?.['envoy_route'] ?? '');
+    if (counts && type === 'counter') counts.timeUs = stat.value;
   }
   return found;
 }
@@ -108,7 +122,7 @@ function countsBy(
   const families = metrics.families();
   for (const { name, type, stat } of families.get(total) ?? []) {
     if (type === 'histogram' || stat.value === 0) continue;
-    const counts = { requests: stat.value, clientErrors: 0, serverErrors: 0, times: NO_TIMES };
+    const counts = { ...NO_REQUESTS, requests: stat.value };
     found.set(name.labels?.[label] ?? '', counts);
   }
   for (const { name, type, stat } of families.get(xx) ?? []) {

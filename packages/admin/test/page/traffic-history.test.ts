@@ -60,16 +60,23 @@ describe('recordTraffic', () => {
     expect([sum.requests, minutes.length]).to.deep.equal([2, 61]);
   });
 
-  it('counts requests and errors of routes, and forgets idle routes', async () => {
+  it('counts requests, errors and time of routes, and forgets idle routes', async () => {
     routeCounter('a').value += 4;
     routeCounter('a', 4).value += 1;
     routeCounter('a', 5).value += 2;
     routeCounter('idle');
+    const time = metrics.counter({
+      path: 'vhost.shop.route.a.downstream_rq_time_us',
+      metric: 'envoy_vhost_route_downstream_rq_time_us',
+      labels: { envoy_route: 'a' },
+    });
+    time.value += 4000;
     await pass();
     routeCounter('a').value += 1;
+    time.value += 500;
     const { routes } = await history.hour();
     expect(Object.keys(Object.fromEntries(routes))).to.deep.equal(['a']);
-    expect(routes.get('a')).to.include({ requests: 5, clientErrors: 1, serverErrors: 2 });
+    expect(routes.get('a')).to.include({ requests: 5, clientErrors: 1, serverErrors: 2, timeUs: 4500 });
   });
 
   it('counts the requests of listeners by address', async () => {

@@ -1,12 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Metrics, Route, VirtualHost } from '@edge-gateway/core';
+import type { Counter, Metrics, Route, VirtualHost } from '@edge-gateway/core';
 import { responseStats, type ResponseStats } from './http-stats.ts';
 
 /** Maximum number of routes with statistics; requests of further ones count for their listener only. */
 const MAX_ROUTES = 200;
 
+/** The response statistics of a route. */
+export interface CountedRoute extends ResponseStats {
+  /** Sum of the durations of its requests, in microseconds. */
+  readonly timeUs: Counter;
+}
+
 interface Entry {
-  readonly stats: ResponseStats;
+  readonly stats: CountedRoute;
   readonly host: VirtualHost;
   readonly route: Route;
 }
@@ -14,7 +20,7 @@ interface Entry {
 /** The response statistics of the routes that had requests. */
 export interface RouteStats {
   /** Returns the statistics of a route of a virtual host; `undefined` if too many routes have some. */
-  of(host: VirtualHost, route: Route): ResponseStats | undefined;
+  of(host: VirtualHost, route: Route): CountedRoute | undefined;
   /** Removes the statistics of routes that are no longer served, or now match other requests. */
   prune(isServed: (host: VirtualHost) => boolean, served: () => Iterable<VirtualHost>): void;
 }
@@ -23,13 +29,15 @@ export interface RouteStats {
 export function createRouteStats(metrics: Metrics): RouteStats {
   const entries = new Map<string, Entry>();
 
-  function add(host: VirtualHost, route: Route): ResponseStats | undefined {
+  function add(host: VirtualHost, route: Route): CountedRoute | undefined {
     if (entries.size >= MAX_ROUTES) return undefined;
-    const stats = responseStats(metrics, {
-      path: `${prefixOf(host, route)}downstream_rq_`,
-      metric: 'envoy_vhost_route_downstream_rq_',
-      labels: { envoy_virtual_host: host.name, envoy_route: route.name },
-    });
+    const path = `${prefixOf(host, route)}downstream_rq_`;
+    const metric = 'envoy_vhost_route_downstream_rq_';
+    const labels = { envoy_virtual_host: host.name, envoy_route: route.name };
+    const stats = {
+      ...responseStats(metrics, { path, metric, labels }),
+      timeUs: metrics.counter({ path: `${path}time_us`, metric: `${metric}time_us`, labels }),
+    };
     entries.set(route.name, { stats, host, route });
     return stats;
   }

@@ -459,7 +459,10 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     countResponse(stats, this.result.status);
     countResponse(this.listener.responses, this.result.status);
     const ofRoute = host && entry && this.dynamicStats && routeStats.of(host.source, entry.route.source);
-    if (ofRoute) countResponse(ofRoute, this.result.status);
+    if (ofRoute) {
+      countResponse(ofRoute, this.result.status);
+      ofRoute.timeUs.value += Math.round(this.result.durationMs * 1000);
+    }
     stats.time.observe(this.result.durationMs);
     if (this.result.flags === 'DC') stats.resetBeforeEnd.value++;
     if (this.sent && this.dynamicStats) host?.virtualClusters?.count(this.head, this.result);

@@ -65,17 +65,19 @@ function routeCells(name: string, found: readonly [VirtualHost, Route] | undefin
 
 function requestTable(what: 'Route' | 'Listener', rows: readonly [readonly Content[], Requests][]): Markup {
   const number = (name: string) => ({ name, isNumber: true as const });
-  const columns = what === 'Route' ? ['Virtual service', 'Route'] : ['Listener'];
+  const isByRoute = what === 'Route';
+  const columns = isByRoute ? ['Virtual service', 'Route'] : ['Listener'];
   return tableOf({
     caption: `Requests in the last hour by ${what.toLowerCase()}`,
     hidesCaption: true,
-    columns: [...columns, ...['Requests', '4xx', '5xx'].map(number)],
+    columns: [...columns, ...['Requests', '4xx', '5xx', ...(isByRoute ? ['Average time'] : [])].map(number)],
     empty: 'No requests in the last hour.',
-    rows: rows.map(([cells, { requests, clientErrors, serverErrors }]) => [
+    rows: rows.map(([cells, { requests, clientErrors, serverErrors, timeUs }]) => [
       ...cells,
       requests.toLocaleString('en'),
       shareText(clientErrors, requests),
       shareText(serverErrors, requests),
+      ...(isByRoute ? [millisecondsText(timeUs / 1000 / requests)] : []),
     ]),
   });
 }
