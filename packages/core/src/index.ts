@@ -192,9 +192,12 @@ export {
 } from './security/certificates.ts';
 export {
   certificateState,
+  coverageProblem,
   datedCertificates,
   datesProblems,
   holderOf,
+  nextCertificateState,
+  secretCertificates,
   validityProblem,
   type CertificateState,
 } from './security/certificate-validity.ts';

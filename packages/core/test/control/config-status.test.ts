@@ -135,6 +135,7 @@ describe('configStatusMetricLabels', () => {
     await start({ settings: settings({ 'Upstream.v1.gw.vendor.io': NAME }), a: many, b: upstream('last', 'x') });
     expect(await gauges('upstream')).to.have.length(501);
     source.delete('a');
+    await controlPlane.settled();
     expect(await gauges('upstream')).to.deep.equal(['{name="last"} 1']);
   });
 
