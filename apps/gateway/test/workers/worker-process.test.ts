@@ -90,7 +90,9 @@ describe('a worker process', () => {
     worker.kill();
     await waiting;
     await request();
+    const timers = (): number => process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length;
+    const before = timers();
     await worker.close();
-    expect(worker.hasEnded).to.equal(true);
+    expect([worker.hasEnded, timers()]).to.deep.equal([true, before]);
   });
 });

@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { parse, parseAllDocuments } from 'yaml';
@@ -217,7 +227,16 @@ type: kubernetes.io/tls
         stdout: '',
         stderr: 'Edit cancelled, no changes made.\n',
       });
-      const failed = await edit(argv, editor(LIMITS, 3).env);
+      const { TMPDIR } = process.env;
+      const handlers = process.listenerCount('SIGINT');
+      const { env } = editor(LIMITS, 3);
+      const folder = mkdtempSync(join(tmpdir(), 'edit-'));
+      process.env['TMPDIR'] = folder;
+      const failed = await edit(argv, env);
+      if (TMPDIR === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = TMPDIR;
+      expect([readdirSync(folder), process.listenerCount('SIGINT')]).to.deep.equal([[], handlers]);
+      rmdirSync(folder);
       expect(failed.code).to.equal(1);
       expect(failed.stderr).to.match(/^Error: editor ".*" exited with status 3; nothing was changed\n$/);
       expect(directory.read('shop.yaml')).to.equal(SHOP);

@@ -202,4 +202,20 @@ describe('work that schedules itself at once', () => {
     await scheduled.close();
     expect(runs).to.equal(2);
   });
+
+  it('runs once when it is scheduled for an earlier time', async () => {
+    const time = fakeTime();
+    let runs = 0;
+    const work = async (): Promise<void> => void runs++;
+    const scheduled = createScheduledWork({ collectMs: 1, retryMs: FAR_MS, log, work });
+    try {
+      scheduled.schedule(1000);
+      scheduled.schedule(10);
+      await time.pass(5000);
+      expect(runs).to.equal(1);
+    } finally {
+      await scheduled.close();
+      time.restore();
+    }
+  });
 });

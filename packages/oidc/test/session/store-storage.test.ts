@@ -38,6 +38,17 @@ sessionStoreContract('the embedded store', async () => {
   return { storage, other: storage, close: async () => {} };
 });
 
+describe('a session that the provider could not end', () => {
+  it('is not left in the store', async () => {
+    const store = createLocalStore(Date.now);
+    const unavailable = new Error('unavailable');
+    const index = { ...createLocalIndex(Date.now), add: () => Promise.reject(unavailable) };
+    const created = createStoreStorage({ ...local(store), index }).create(requestWith(), sessionOf('a', '1'));
+    expect(await created.catch((error: unknown) => error)).to.equal(unavailable);
+    expect(store.size).to.equal(0);
+  });
+});
+
 describe('Redis', () => {
   let server: RedisServer;
   before(async function () {

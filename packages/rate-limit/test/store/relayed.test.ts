@@ -95,6 +95,7 @@ describe('counters in another process', () => {
   });
 
   it('reject without a response, without a process, when too many wait, and when they are closed', async () => {
+    const timers = (): number => process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length;
     const charge = { key: 'a', limit: limit(1), cost: 1 };
     const silent = createRelayedStore({ send: () => true, maxWaiting: 2 });
     const late = silent.count([charge], 5);
@@ -104,8 +105,14 @@ describe('counters in another process', () => {
     expect((await failure(waiting)).message).to.include('no response');
     // A response that is too late is ignored.
     silent.settle({ id: 1, left: [1, 1], resetMs: [1, 1] });
+    const three = [charge, charge, charge];
+    expect((await failure(silent.count(three, 5))).message).to.include('too many checks are waiting');
+    const before = timers();
     const open = silent.count([charge], 60_000);
+    await new Promise(setImmediate);
+    expect(timers()).to.equal(before + 1);
     silent.close();
+    expect(timers()).to.equal(before);
     expect((await failure(open)).code).to.equal('ERR_RATE_LIMIT_STORE');
     expect((await failure(silent.count([charge], 5))).message).to.include('closed');
     const gone = createRelayedStore({ send: () => false });

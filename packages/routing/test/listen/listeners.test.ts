@@ -2,7 +2,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { Agent, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createContext, createLoggers, type Handler, type Listener } from '@edge-gateway/core';
+import { createContext, createLoggers, ownPorts, type Handler, type Listener } from '@edge-gateway/core';
 import { until } from '../../../../test/parts/until.ts';
 import { IDLE_GRACE_MS } from '../../src/listen/front.ts';
 import { createListeners, type Listeners, type ListenersOptions } from '../../src/index.ts';
@@ -52,6 +52,7 @@ describeParsers('createListeners', () => {
     ]);
     expect(listeners.addresses()[0]).to.deep.equal(atA);
     expect((await exchange(atB!.port, GET)).text).to.equal('');
+    expect([atA, atB].map((at) => ownPorts().has(at!.port))).to.deep.equal([true, false]);
     kept.socket.write(GET);
     await kept.closed;
     expect(kept.text()).to.include(a.name);
@@ -372,9 +373,12 @@ describeParsers('drain', () => {
     const client = await open(serving.port);
     client.socket.write(KEPT_GET);
     await client.until('served');
+    const timers = (): number => process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length;
+    const before = timers();
     const drained = serving.listeners.drain(600_000);
     client.socket.end();
     await Promise.all([drained, client.closed]);
+    expect(timers()).to.be.at.most(before);
   });
 
   it('serves a request that arrived on an idle connection and was not read yet', async () => {

@@ -293,7 +293,7 @@ describe('the limit of connections of a cluster', () => {
       for (let i = 0; i < 2; i++) {
         const client = upgrade();
         await until(() => client.text.startsWith('HTTP/1.1 503 '));
-        expect(isOpen()).to.equal(0);
+        expect([isOpen(), gw.stat('upstream_cx_connect_fail')]).to.deep.equal([0, i + 1]);
       }
     });
 

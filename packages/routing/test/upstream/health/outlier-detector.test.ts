@@ -257,6 +257,20 @@ describe('outlier detection', () => {
     expect(stats.enforcedLocalOriginSuccessRate.value).to.equal(1);
   });
 
+  it('counts the ejected hosts until they are removed, or until it is closed', () => {
+    const { detector, send, stats, hosts } = detect({ maxEjectionPercent: 100 });
+    for (const i of [0, 1, 2]) send(i, 500, 5);
+    send(3, 200);
+    expect(stats.active.value).to.equal(3);
+    detector.forget(hosts[3]!);
+    detector.forget(hosts[4]!);
+    expect(stats.active.value).to.equal(3);
+    detector.forget(hosts[0]!);
+    expect(stats.active.value).to.equal(2);
+    detector.close();
+    expect(stats.active.value).to.equal(0);
+  });
+
   it('forgets removed hosts', () => {
     const { send, detector, hosts, stats } = detect({ consecutive5xx: 1 });
     send(0, 500);
