@@ -12,12 +12,11 @@ import { installBeside } from './installed.ts';
 import { pin } from './measure.ts';
 
 /**
- * `node-http2` is the gateway with the HTTP/2 server of Node.js. `node-tls` and `node-https` are bare servers of Node.js, which show what of the cost of
+ * `node-tls` and `node-https` are bare servers of Node.js, which show what of the cost of
  * TLS is its own.
  */
 export const PEERS = [
   'gateway',
-  'node-http2',
   'node-tls',
   'node-https',
   'envoy',
@@ -52,25 +51,21 @@ const BUILT = process.env['BUILT'] !== '0';
 const CONDITIONS = BUILT ? [] : ['--conditions=source'];
 
 /** Starts the gateway, with these flags too. */
-export async function startGateway(
-  { directory, ...setup }: Setup,
-  flags: readonly string[] = [],
-  name: 'gateway' | 'node-http2' = 'gateway',
-): Promise<Peer> {
-  const resources = join(directory, `resources-${name}`);
+export async function startGateway({ directory, ...setup }: Setup, flags: readonly string[] = []): Promise<Peer> {
+  const resources = join(directory, 'resources-gateway');
   mkdirSync(resources);
   writeFileSync(join(resources, 'all.yaml'), gatewayResources({ directory, ...setup }));
   const root = process.env['GATEWAY_ROOT'] ?? join(import.meta.dirname, '..');
   const main = join(root, 'apps/gateway', BUILT ? 'bundle/edge-gateway.js' : 'src/main.ts');
   const ports = ['--http-port', '--https-port', '--admin-port', '--stats-port'].flatMap((flag) => [flag, '0']);
-  const output = openSync(join(directory, `${name}.log`), 'w');
+  const output = openSync(join(directory, 'gateway.log'), 'w');
   const args = ['--config', resources, ...ports, '--drain-seconds', '0', ...flags];
   const child = fork(main, args, { execArgv: CONDITIONS, stdio: ['ignore', output, 'inherit', 'ipc'] });
   closeSync(output);
   const [{ ready }] = (await once(child, 'message')) as [{ ready: { listeners: { name: string; port: number }[] } }];
   const portOf = (gateway: string) => ready.listeners.find(({ name }) => name.endsWith(`-${gateway}`))!.port;
   return {
-    name,
+    name: 'gateway',
     child,
     ports: {
       plain: portOf('plain'),
@@ -121,7 +116,6 @@ async function startTls(name: 'node-tls' | 'node-https', { key, certificate }: S
 export async function startPeer(name: PeerName, setup: Setup): Promise<Peer> {
   const starts = {
     gateway: (each: Setup) => startGateway(each),
-    'node-http2': (each: Setup) => startGateway(each, ['--http2-server', 'node'], 'node-http2'),
     'node-tls': (each: Setup) => startTls('node-tls', each),
     'node-https': (each: Setup) => startTls('node-https', each),
     envoy: startEnvoy,

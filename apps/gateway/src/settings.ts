@@ -39,8 +39,6 @@ export interface ServingSettings extends RoleSettings {
   readonly proxyProtocolFrom?: readonly string[];
   /** Whether requests are sent to HTTP/2 upstreams without the HTTP/2 client of Node.js. Default `direct`. */
   readonly http2Client: 'direct' | 'node';
-  /** Whether HTTP/2 of clients is read and written without the HTTP/2 server of Node.js. Default `direct`. */
-  readonly http2Server: 'direct' | 'node';
   /** Environment variables that templates may read. Default: none. */
   readonly templateEnv?: readonly string[];
   /** Directory with templates for error and login pages. Default: the built-in pages. */

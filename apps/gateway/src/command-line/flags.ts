@@ -208,13 +208,6 @@ export const servingOptions = (): readonly Option[] => [
   )
     .choices(['direct', 'node'])
     .default('direct'),
-  option(
-    '--http2-server <which>',
-    'server of HTTP/2 clients: direct serves requests with less CPU time, node is that of Node.js',
-    'GATEWAY_HTTP2_SERVER',
-  )
-    .choices(['direct', 'node'])
-    .default('direct'),
   option('--template-env <names>', 'variables that templates may read, separated by commas').argParser(listOf(names)),
   option('--error-pages <dir>', 'directory with templates for error and login pages, such as 404.html'),
   option('--graphql-cache <url>', 'Redis that caches results of GraphQL APIs, as redis://host:port').argParser(

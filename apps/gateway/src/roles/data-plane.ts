@@ -109,7 +109,6 @@ type DataPlaneSettings = Pick<
   | 'http1Parser'
   | 'proxyProtocolFrom'
   | 'http2Client'
-  | 'http2Server'
   | 'rateLimitRedis'
   | 'rateLimitRedisCerts'
 >;
@@ -120,15 +119,7 @@ export function createDataPlane(
   settings: DataPlaneSettings,
   parts: DataPlaneParts = {},
 ): LocalDataPlane {
-  const {
-    proxyName: proxy,
-    graphqlCache,
-    accessLogOverflow,
-    http1Parser,
-    proxyProtocolFrom,
-    http2Client,
-    http2Server,
-  } = settings;
+  const { proxyName: proxy, graphqlCache, accessLogOverflow, http1Parser, proxyProtocolFrom, http2Client } = settings;
   let upstreams = new Map<string, SnapshotUpstream>();
   const findUpstream = (ref: ResourceRef) => upstreams.get(clusterName(ref));
   let cache: RedisResults | undefined;
@@ -151,7 +142,7 @@ export function createDataPlane(
   const listeners = createListeners({
     router,
     context,
-    limits: { http1Parser, http2Server },
+    limits: { http1Parser },
     proxyProtocolFrom,
     ...parts.listeners,
   });

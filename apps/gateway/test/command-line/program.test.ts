@@ -87,14 +87,6 @@ describe('the command line of edge-gateway', () => {
     expect(await call('--config', 'resources')).to.include({ http2Client: 'direct' });
   });
 
-  it('rejects an unknown server of HTTP/2, and defaults to direct', async () => {
-    expect(await call('--config', 'resources', '--http2-server', 'fast')).to.contain(
-      'Allowed choices are direct, node.',
-    );
-    expect(await call('--config', 'resources', '--http2-server', 'node')).to.include({ http2Server: 'node' });
-    expect(await call('--config', 'resources')).to.include({ http2Server: 'direct' });
-  });
-
   it('hides options that are not supported yet, and rejects them', async () => {
     const help = createProgram(async () => {}).helpInformation();
     for (const hidden of ['Arguments', '--kubernetes']) expect(help).not.to.include(hidden);

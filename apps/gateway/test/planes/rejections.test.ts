@@ -137,7 +137,6 @@ describe('what a proxy rejects', () => {
             accessLogOverflow: 'drop',
             http1Parser: 'plain',
             http2Client: 'direct',
-            http2Server: 'direct',
           },
           PROCESS,
         );

@@ -198,7 +198,6 @@ describe('a state that is handed over as objects, and the same state after encod
         accessLogOverflow: 'drop',
         http1Parser: 'plain',
         http2Client: 'direct',
-        http2Server: 'direct',
       } as const;
       const plane = createDataPlane(context, settings);
       planes.push(plane);

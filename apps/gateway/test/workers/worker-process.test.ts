@@ -13,7 +13,6 @@ describe('a worker process', () => {
     accessLogOverflow: 'drop',
     http1Parser: 'plain',
     http2Client: 'direct',
-    http2Server: 'direct',
     logLevel: 'error',
     drainSeconds: 1,
   } as const;

@@ -35,10 +35,6 @@ export interface ListenLimits extends RequestRules {
    * request. With `node`, it parses all requests. Default `plain`, if the version of Node supports it.
    */
   readonly http1Parser: 'node' | 'plain';
-  /**
-   * What reads and writes HTTP/2. With `direct`, the gateway reads and writes the frames itself, without `node:http2`. Default `direct`.
-   */
-  readonly http2Server: 'direct' | 'node';
   /** Maximum number of concurrent streams of an HTTP/2 connection. Default 1,024. */
   readonly maxConcurrentStreams: number;
   /** Bytes of a body that a client may send ahead of its reader, per stream of HTTP/2. Default 16 MiB. */
@@ -72,7 +68,6 @@ export const DEFAULT_LIMITS: ListenLimits = {
   overflowDelayMs: 0,
   codecType: 'AUTO',
   http1Parser: 'plain',
-  http2Server: 'direct',
   maxConcurrentStreams: 1_024,
   initialStreamWindowBytes: 16 * 1024 * 1024,
   initialConnectionWindowBytes: 24 * 1024 * 1024,

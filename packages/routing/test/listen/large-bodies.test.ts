@@ -91,7 +91,7 @@ describe('large bodies', () => {
     const { port, close } = await serve(handler, {
       context: tlsListener.context!,
       listener: tlsListener.listener!,
-      limits: { http2Server: 'direct', initialStreamWindowBytes: window, initialConnectionWindowBytes: window },
+      limits: { initialStreamWindowBytes: window, initialConnectionWindowBytes: window },
     });
     whenDone(close);
     const client = await http2Client(port, { tls: true });
@@ -156,7 +156,6 @@ describe('large bodies', () => {
       const { port, close } = await serve(handler, {
         context: context!,
         listener: listener!,
-        limits: { http2Server: 'direct' },
       });
       whenDone(close);
       const { ask, close: leave } = await http2Client(port, { tls: true, settings: { maxFrameSize } } as never);
@@ -222,7 +221,7 @@ describe('large bodies', () => {
       sink = new Overwriting(body, (digest) => res.end(digest));
       body.start(sink);
     };
-    const { port, close } = await serve(handler, { limits: { http2Server: 'direct' } });
+    const { port, close } = await serve(handler, {});
     whenDone(close);
     const body = randomBytes(2 * MB);
     const received = await post(port, body);
@@ -308,7 +307,6 @@ describe('large bodies', () => {
         listener: settings({
           http2ProtocolOptions: { initialStreamWindowSize: size, initialConnectionWindowSize: size },
         }),
-        limits: { http2Server: 'direct' },
       });
       whenDone(() => gateway.close());
       const { ask } = await gateway.client();

@@ -9,7 +9,6 @@ import {
   type Snapshot,
 } from '@edge-gateway/core';
 import { createListeners, type ListenLimits, type Listeners } from '../../src/index.ts';
-import { http2ServerLimits } from './http2/each-server.ts';
 
 /** A listener as a snapshot has it, plain unless told otherwise. */
 export function listenerOf(parts: Partial<Listener> = {}): Listener {
@@ -70,7 +69,7 @@ export async function serve(
     context: options.context ?? createContext(),
     host: '127.0.0.1',
     portOf: () => 0,
-    limits: { ...parserLimits(), ...http2ServerLimits(), ...options.limits },
+    limits: { ...parserLimits(), ...options.limits },
   });
   const [result] = await listeners.apply(snapshotOf(listenerOf(options.listener)));
   if (result?.error) throw result.error;

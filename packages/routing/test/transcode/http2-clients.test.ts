@@ -6,7 +6,6 @@ import { createContext, silentLoggers, type SnapshotUpstream } from '@edge-gatew
 import { expect } from 'chai';
 import { createListeners } from '../../src/index.ts';
 import { createRouter } from '../../src/router.ts';
-import { describeHttp2Servers, http2ServerLimits } from '../listen/http2/each-server.ts';
 import { endpointOf, hostOf, routeOf, snapshotOf, upstreamOf } from '../snapshots.ts';
 import { frameOf } from '../../src/transcode/frames.ts';
 import { shopDescriptors } from './shop.ts';
@@ -28,7 +27,6 @@ async function startGateway(port: number): Promise<Gateway> {
     context,
     host: '127.0.0.1',
     portOf: () => 0,
-    limits: http2ServerLimits(),
   });
   const upstream = upstreamOf([endpointOf(port)]);
   const grpcJsonTranscoder = { services: ['shop.Shop'], protoDescriptorBin: BINARY };
@@ -50,7 +48,7 @@ async function startGateway(port: number): Promise<Gateway> {
   };
 }
 
-describeHttp2Servers('gRPC-JSON transcoding', () => {
+describe('gRPC-JSON transcoding', () => {
   describe('for clients of other versions', () => {
     let shop: ShopServer;
     let gateway: Gateway;

@@ -14,7 +14,6 @@ import {
   type End,
   type TunnelGateway,
 } from './gateway.ts';
-import { describeHttp2Servers } from '../listen/http2/each-server.ts';
 
 /** Repeats what it receives, in capitals, and says goodbye after the end. */
 function shout({ socket }: End): void {
@@ -63,7 +62,7 @@ async function http1Proxy(response = 'HTTP/1.1 200 OK\r\nx-proxy: yes\r\n\r\n') 
   });
 }
 
-describeHttp2Servers('CONNECT', () => {
+describe('CONNECT', () => {
   afterEach(closeAll);
 
   for (const version of ['HTTP/1.1', 'HTTP/2'] as const) {

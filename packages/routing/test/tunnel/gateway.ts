@@ -12,7 +12,6 @@ import {
 } from '@edge-gateway/core';
 import { createListeners, createRouter, type ListenLimits, type Listeners, type Router } from '../../src/index.ts';
 import { listen, until, whenDone } from '../forward/harness.ts';
-import { http2ServerLimits } from '../listen/http2/each-server.ts';
 import { endpointOf, hostOf, routeOf, snapshotOf, upstreamOf } from '../snapshots.ts';
 
 /** The target of the CONNECT requests of the tests. */
@@ -70,7 +69,7 @@ export async function tunnelGateway(parts: TunnelGatewayParts): Promise<TunnelGa
     context,
     host: '127.0.0.1',
     portOf: () => 0,
-    limits: { ...http2ServerLimits(), ...parts.limits },
+    limits: { ...parts.limits },
   });
   const [result] = await listeners.apply(snapshot);
   whenDone(async () => {

@@ -14,7 +14,6 @@ import {
   type TunnelGateway,
   type TunnelGatewayParts,
 } from './gateway.ts';
-import { describeHttp2Servers } from '../listen/http2/each-server.ts';
 
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
 const ACCEPT = 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=';
@@ -122,7 +121,7 @@ const HTTP2 = { spec: { useHttp2: true } };
 const webSockets = (port: number, parts: Partial<TunnelGatewayParts> = {}): Promise<TunnelGateway> =>
   tunnelGateway({ port, routes: [{}], ...parts });
 
-describeHttp2Servers('WebSockets of clients and upstreams of both versions', () => {
+describe('WebSockets of clients and upstreams of both versions', () => {
   afterEach(closeAll);
 
   for (const client of [1, 2] as const) {

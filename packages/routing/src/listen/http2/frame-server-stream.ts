@@ -7,11 +7,28 @@ import { ReceivedMessage } from '../../http2/received-message.ts';
 import { currentDate } from '../http1/current-date.ts';
 import { areTrailers } from './request-fields.ts';
 import type { Http2Head } from './http2-head.ts';
-import type { BodyReader, RespondOptions, ServerStream } from './server-stream.ts';
 
 const NO_ERROR = constants.NGHTTP2_NO_ERROR;
 /** Statuses of responses without a body. */
 const BODILESS: ReadonlySet<string> = new Set(['204', '205', '304']);
+
+export interface RespondOptions {
+  /** True if no body follows. */
+  readonly endStream: boolean;
+  /** True if trailers may follow the body. */
+  readonly waitForTrailers: boolean;
+  /** True if a `date` is added. */
+  readonly sendDate: boolean;
+}
+
+/** Receives the body of a request. */
+export interface BodyReader {
+  /** Receives a part of the body. */
+  deliver(chunk: Buffer): void;
+  receiveTrailers(raw: string[]): void;
+  /** The request is complete. */
+  finish(): void;
+}
 
 /** The connection of a stream. */
 export interface ServerStreamConnection extends StreamConnection {
@@ -39,11 +56,9 @@ class ReceivedRequest extends ReceivedMessage {
 }
 
 /** A request and its response on a {@link ServerStreamConnection}. */
-export class FrameServerStream extends OutgoingStream implements ServerStream {
+export class FrameServerStream extends OutgoingStream {
   readonly id: number;
-  readonly isDirect = true;
   readonly endAfterHeaders: boolean;
-  readonly readableLength = 0;
   readonly writableHighWaterMark = HIGH_WATER_BYTES;
   destroyed = false;
   aborted = false;
@@ -84,10 +99,7 @@ export class FrameServerStream extends OutgoingStream implements ServerStream {
     return this.#message.isValid;
   }
 
-  get readableEnded(): boolean {
-    return this.#hasEnd;
-  }
-
+  /** Passes the body on as it arrives: its reader limits what it holds by {@link consumed}. */
   readBody(reader: BodyReader): void {
     this.#reader = reader;
     const early = this.#early;
@@ -98,12 +110,9 @@ export class FrameServerStream extends OutgoingStream implements ServerStream {
     reader.finish();
   }
 
-  respond(
-    head: readonly string[] | OutgoingHttpHeaders,
-    { endStream, waitForTrailers, sendDate }: RespondOptions,
-  ): void {
+  /** Sends the head of the response. */
+  respond(fields: string[], { endStream, waitForTrailers, sendDate }: RespondOptions): void {
     if (this.closed || this.hasSentEnd) return;
-    const fields = flatOf(head);
     const isLast = endStream || this.#isHead || BODILESS.has(fields[1]!);
     if (sendDate && !hasDate(fields)) fields.push('date', currentDate());
     this.#mayHaveTrailers = waitForTrailers && !isLast;
@@ -113,6 +122,7 @@ export class FrameServerStream extends OutgoingStream implements ServerStream {
     this.onSentEnd();
   }
 
+  /** Sends the head of an interim response. */
   additionalHeaders(headers: OutgoingHttpHeaders): void {
     if (this.closed || this.hasSentEnd) return;
     // Pseudo-header fields come first.
@@ -120,11 +130,12 @@ export class FrameServerStream extends OutgoingStream implements ServerStream {
     this.connection.sendFields(this.id, [':status', String(status), ...flatOf(others)], false);
   }
 
-  sendTrailers(trailers: OutgoingHttpHeaders | readonly string[]): void {
-    const fields = flatOf(trailers);
+  /** Called by the listener of `wantTrailers`. */
+  sendTrailers(fields: string[]): void {
     if (fields.length > 0) this.trailers = fields;
   }
 
+  /** Returns false if the listener of `drain` shall be waited for. */
   write(chunk: string | Uint8Array, encoding?: BufferEncoding, written?: Written): boolean {
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encoding) : asBuffer(chunk);
     if (this.closed || this.isEnding || bytes.length === 0) {
@@ -142,6 +153,7 @@ export class FrameServerStream extends OutgoingStream implements ServerStream {
     this.sendLater();
   }
 
+  /** Resets the stream, by default without an error. */
   close(code = NO_ERROR): void {
     this.#close(code);
   }
@@ -150,15 +162,6 @@ export class FrameServerStream extends OutgoingStream implements ServerStream {
     if (this.destroyed) return;
     this.destroyed = true;
     this.close(error ? constants.NGHTTP2_INTERNAL_ERROR : NO_ERROR);
-  }
-
-  /** The body is passed on as it arrives: its reader limits what it holds by {@link consumed}. */
-  pause(): void {
-    // Flow control limits what the client sends.
-  }
-
-  resume(): void {
-    // See `pause`.
   }
 
   on(event: 'close' | 'aborted', listener: () => void): this {
@@ -289,9 +292,7 @@ export class FrameServerStream extends OutgoingStream implements ServerStream {
   }
 }
 
-/** Returns a list that may be changed. */
-function flatOf(headers: OutgoingHttpHeaders | readonly string[]): string[] {
-  if (Array.isArray(headers)) return headers as string[];
+function flatOf(headers: OutgoingHttpHeaders): string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
     [value as string | string[]].flat().flatMap((each) => [name, String(each)]),
   );

@@ -12,11 +12,26 @@ import { FrameServerStream, type ServerStreamConnection } from './frame-server-s
 import { OpenedStreams } from './opened-streams.ts';
 import { readRequestFields } from './request-fields.ts';
 import type { Http2Head } from './http2-head.ts';
-import type { ServerSession, SessionObserver } from './server-session.ts';
 
 /** Responses that wait for a client that does not read, in bytes: further requests would make them grow without limit. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 const PREFACE = Buffer.from(frames.PREFACE, 'latin1');
+
+/** Observes the connection of a client. */
+export interface SessionObserver {
+  /** The client has sent a request, whether it is served or not. */
+  onConnected(): void;
+  /** A request was received; `bytes` is the size of its header list. */
+  onStream(stream: FrameServerStream, head: Http2Head, bytes: number): void;
+  /** The client has reset a stream before its request was received. */
+  onResetStream(): void;
+  /** A frame of a request was received, which may have a response already. */
+  receive(bytes: number): void;
+  /** The connection accepts no further requests, and is closed after those in progress. */
+  onLast(): void;
+  /** The client has violated the protocol, or sends too much of what no request needs. */
+  onViolation(reason: string): void;
+}
 
 export interface FrameSessionOptions extends EndpointOptions {
   readonly maxStreams: number;
@@ -38,7 +53,7 @@ interface ReceivedStream {
 }
 
 /** The server side of an HTTP/2 connection, frame by frame (RFC 9113). */
-export class FrameSession extends FrameEndpoint<FrameServerStream> implements ServerSession, ServerStreamConnection {
+export class FrameSession extends FrameEndpoint<FrameServerStream> implements ServerStreamConnection {
   closed = false;
   readonly #options: FrameSessionOptions;
   readonly #observer: SessionObserver;
@@ -103,6 +118,10 @@ export class FrameSession extends FrameEndpoint<FrameServerStream> implements Se
     }
   }
 
+  /**
+   * Closes the connection when the requests in progress have ended. With `atOnce`, those that arrive from now on are refused, also if the client
+   * cannot know that yet.
+   */
   close(atOnce: boolean): void {
     if (this.destroyed || this.closed) return;
     if (atOnce) {
@@ -117,6 +136,7 @@ export class FrameSession extends FrameEndpoint<FrameServerStream> implements Se
     this.#announceTimer = startTimer(() => this.#refuseLater(), this.#options.closeDelayMs).unref();
   }
 
+  /** Closes the connection with `ENHANCE_YOUR_CALM` (RFC 9113 7). */
   reject(reason: string): void {
     this.destroy(connectionError('ENHANCE_YOUR_CALM', reason));
   }
@@ -125,10 +145,6 @@ export class FrameSession extends FrameEndpoint<FrameServerStream> implements Se
     if (this.destroyed) return;
     if (error instanceof ConnectionError) this.#observer.onViolation(error.message);
     super.destroy(error);
-  }
-
-  hold(): void {
-    // Streams report what is read, see `consumed`.
   }
 
   override forget(stream: FrameServerStream, isReset = false): void {

@@ -10,8 +10,8 @@ import type { Http2Head } from './http2-head.ts';
 import { Http2Request } from './http2-request.ts';
 import { Http2Response } from './http2-response.ts';
 import { openSession } from './open-session.ts';
-import type { ServerSession, SessionObserver } from './server-session.ts';
-import type { ServerStream } from './server-stream.ts';
+import type { FrameServerStream } from './frame-server-stream.ts';
+import type { FrameSession, SessionObserver } from './frame-session.ts';
 
 /** One request of an HTTP/2 connection and its response. */
 export interface Http2Exchange {
@@ -57,7 +57,7 @@ export class Http2Connection implements SessionObserver {
   requests = 0;
   /** Streams whose response has not ended. */
   active = 0;
-  readonly #session: ServerSession;
+  readonly #session: FrameSession;
   readonly #parts: Http2ConnectionParts;
   #resets = 0;
   readonly #budget: FrameBudget;
@@ -71,7 +71,7 @@ export class Http2Connection implements SessionObserver {
     this.socket = socket;
     this.limits = limits;
     this.#parts = parts;
-    const budget = (this.#budget = new FrameBudget(socket, limits.initialConnectionWindowBytes));
+    const budget = (this.#budget = new FrameBudget(socket));
     if (limits.headTimeoutMs > 0) {
       this.#headTimer = startTimer(() => this.#close(), limits.headTimeoutMs).unref();
     }
@@ -126,7 +126,7 @@ export class Http2Connection implements SessionObserver {
     this.#headTimer = undefined;
   }
 
-  onStream(stream: ServerStream, head: Http2Head, bytes: number): void {
+  onStream(stream: FrameServerStream, head: Http2Head, bytes: number): void {
     const { limits } = this;
     // More than the client may have open: those that it has reset while their responses wait for it.
     if (this.active >= MAX_ACTIVE * limits.maxConcurrentStreams) return stream.close(REFUSED);
@@ -157,16 +157,6 @@ export class Http2Connection implements SessionObserver {
     this.#budget.receive(bytes);
   }
 
-  /** Called when the rest of an upload is not read. The client may still send this many bytes of it. */
-  uploadStopped(bytes: number): void {
-    this.#budget.expectUnread(bytes);
-  }
-
-  /** Called when the unread bytes of a stream change. */
-  hold(change: number): void {
-    this.#session.hold(change);
-  }
-
   ended(startedAt: number, isReset: boolean): void {
     this.active--;
     this.#idleSince = performance.now();
@@ -192,7 +182,7 @@ class Exchange implements Http2Exchange {
   readonly head: Http2Head;
   handled = false;
   readonly #connection: Http2Connection;
-  readonly #stream: ServerStream;
+  readonly #stream: FrameServerStream;
   readonly #serve: Http2Serve;
   readonly #response: Http2Response;
   readonly #startedAt = performance.now();
@@ -206,7 +196,7 @@ class Exchange implements Http2Exchange {
   /** The client has ended the request before its response. */
   #isReset = false;
 
-  constructor(connection: Http2Connection, stream: ServerStream, head: Http2Head, parts: Http2ConnectionParts) {
+  constructor(connection: Http2Connection, stream: FrameServerStream, head: Http2Head, parts: Http2ConnectionParts) {
     const { limits, socket } = connection;
     this.#connection = connection;
     this.#stream = stream;
@@ -255,19 +245,12 @@ class Exchange implements Http2Exchange {
   }
 
   onHeld(change: number): void {
-    if (!this.#stream.isDirect) this.#connection.hold(change);
-    else if (change < 0) this.#stream.consumed!(-change);
+    if (change < 0) this.#stream.consumed(-change);
   }
 
   onSuspend(flushMs: number): void {
     this.#idle?.cancel();
     if (flushMs > 0) this.#flushMs = flushMs;
-  }
-
-  onUploadStopped(): void {
-    // A direct stream also reports data that arrives later.
-    const bytes = this.#stream.state?.localWindowSize ?? 0;
-    if (bytes > 0) this.#connection.uploadStopped(bytes);
   }
 
   onComplete(): void {
@@ -318,4 +301,4 @@ class Exchange implements Http2Exchange {
   };
 }
 
-const destroyStream = (stream: ServerStream): void => void stream.destroy();
+const destroyStream = (stream: FrameServerStream): void => void stream.destroy();

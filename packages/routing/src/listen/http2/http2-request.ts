@@ -1,7 +1,5 @@
 import { IncomingMessage } from 'node:http';
-import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
-import { Readable } from 'node:stream';
 import { refusal, type Refusal } from '../../check/refusal.ts';
 import { hasOwned, pushOwned, readOwned } from '../../http1/owned-chunk.ts';
 import { isFreeable } from '../../http1/spare-buffers.ts';
@@ -9,11 +7,8 @@ import { trimValues } from '../../http1/field-value.ts';
 import { forbiddenTrailer } from '../../http1/trailers.ts';
 import type { ListenLimits } from '../limits.ts';
 import type { Http2Head } from './http2-head.ts';
-import type { BodyReader, ServerStream } from './server-stream.ts';
+import type { BodyReader, FrameServerStream } from './frame-server-stream.ts';
 import { WaitingBody } from './waiting-body.ts';
-
-const REQUEST = Symbol('edge-gateway.http2-request');
-type Carrier = ServerHttp2Stream & { [REQUEST]: Http2Request };
 
 /** What follows the head of a request. */
 export interface RequestObserver {
@@ -31,22 +26,20 @@ export interface RequestObserver {
 
 /** A request of an HTTP/2 connection, with the interface of one over HTTP/1.1. Its body is read from the connection only as it is consumed. */
 export class Http2Request extends IncomingMessage implements BodyReader {
-  readonly stream: ServerStream;
+  readonly stream: FrameServerStream;
   readonly isHttp2 = true;
   readonly limits: Pick<ListenLimits, 'maxBodyBytes' | 'maxHeaders' | 'streamIdleTimeoutMs'>;
   #observer: RequestObserver | undefined;
   #bytes = 0;
   #held = 0;
-  #reads = false;
   #isStopped = false;
-  #isReset = false;
-  /** Of a direct stream: what was received while its reader was slower. */
+  /** What was received while its reader was slower. */
   #waiting: WaitingBody | undefined;
   #isUnlimited = false;
   /** True once it is a tunnel: the client may send data without limits, also after the end of the response. */
   isTunnel = false;
 
-  constructor(stream: ServerStream, head: Http2Head, socket: Socket, limits: ListenLimits) {
+  constructor(stream: FrameServerStream, head: Http2Head, socket: Socket, limits: ListenLimits) {
     super(socket);
     this.stream = stream;
     this.limits = limits;
@@ -55,14 +48,10 @@ export class Http2Request extends IncomingMessage implements BodyReader {
     this.httpVersionMinor = 0;
     this.method = head.method;
     this.url = head.url;
-    if (head.headers) {
-      this.rawHeaders = head.rawHeaders;
-      this.headers = head.headers;
-    } else (this as unknown as Internals)._addHeaderLines(head.rawHeaders, head.rawHeaders.length);
-    if (stream.endAfterHeaders || (stream.readableEnded && !stream.isDirect)) {
-      this.complete = true;
-      this.push(null);
-    } else if (!stream.isDirect) readNodeStream(stream as unknown as Carrier, this);
+    (this as unknown as Internals)._addHeaderLines(head.rawHeaders, head.rawHeaders.length);
+    if (!stream.endAfterHeaders) return;
+    this.complete = true;
+    this.push(null);
   }
 
   set observer(observer: RequestObserver) {
@@ -71,7 +60,7 @@ export class Http2Request extends IncomingMessage implements BodyReader {
 
   /** Receives what the client has already sent of the body, and what follows. */
   receiveBody(): void {
-    if (!this.complete) this.stream.readBody?.(this);
+    if (!this.complete) this.stream.readBody(this);
   }
 
   /** Disables the body limits, because the data belongs to a tunnel if the request is accepted. */
@@ -88,10 +77,7 @@ export class Http2Request extends IncomingMessage implements BodyReader {
   }
 
   override _read(): void {
-    if (this.complete || this.#isStopped || this.stream.isDirect) return;
-    if (this.#reads) return void this.stream.resume();
-    this.#reads = true;
-    (this.stream as unknown as Carrier).on('data', onData).on('end', onEnd);
+    // What the client may send depends on what was read, see `count`.
   }
 
   override read(size?: number): unknown {
@@ -122,13 +108,7 @@ export class Http2Request extends IncomingMessage implements BodyReader {
     this.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' }));
   }
 
-  /** Queues a part of the body until it is read. */
-  arrive(chunk: Buffer): void {
-    this.#observer?.onFrame(chunk.length);
-    this.count(chunk.length);
-  }
-
-  /** Receives a part of the body of a direct stream, which limits what waits in memory by what was read. */
+  /** Receives a part of the body. */
   deliver(chunk: Buffer): void {
     this.#observer?.onFrame(chunk.length);
     this.#held += chunk.length;
@@ -137,22 +117,17 @@ export class Http2Request extends IncomingMessage implements BodyReader {
     this.count();
   }
 
-  /** Ends the body. Node ends a stream that the client has reset like a complete one, but closes it first. */
-  last(): void {
-    this.#isReset = this.stream.closed;
-  }
-
   /** Counts the unread bytes. */
-  count(added = 0): void {
-    const held = this.readableLength + this.stream.readableLength + (this.#waiting?.bytes ?? 0) + added;
+  count(): void {
+    const held = this.readableLength + (this.#waiting?.bytes ?? 0);
     if (held === this.#held) return;
     this.#observer?.onHeld(held - this.#held);
     this.#held = held;
   }
 
-  /** A direct stream is complete when it was received, not when it was read. What a tunnel has received is still passed on. */
+  /** A request is complete when it was received, not when it was read. What a tunnel has received is still passed on. */
   get #isUnread(): boolean {
-    return this.stream.isDirect === true && !this.isTunnel && (this.readableLength > 0 || this.#waiting !== undefined);
+    return !this.isTunnel && (this.readableLength > 0 || this.#waiting !== undefined);
   }
 
   /** Releases all bytes that will no longer be read. */
@@ -168,9 +143,8 @@ export class Http2Request extends IncomingMessage implements BodyReader {
     if (maxBodyBytes > 0 && !this.#isUnlimited && this.#bytes > maxBodyBytes)
       return this.#stop(refusal('ERR_ROUTING_BODY_TOO_LARGE'));
     this.#observer?.onProgress();
-    // The buffers of Node are views of what a connection has read.
-    if (this.stream.isDirect && isFreeable(chunk)) pushOwned(this, chunk, (owned) => this.push(owned));
-    else if (!this.push(chunk)) this.stream.pause();
+    if (isFreeable(chunk)) pushOwned(this, chunk, (owned) => this.push(owned));
+    else this.push(chunk);
     this.count();
   }
 
@@ -184,7 +158,7 @@ export class Http2Request extends IncomingMessage implements BodyReader {
 
   finish(): void {
     if (this.#isStopped) return;
-    if (this.#isReset || this.stream.aborted) return this.abort();
+    if (this.stream.aborted) return this.abort();
     this.complete = true;
     this.#observer?.onComplete();
     if (!this.#waiting) this.push(null);
@@ -212,31 +186,4 @@ export class Http2Request extends IncomingMessage implements BodyReader {
 /** The part of the state of `IncomingMessage` that its parser sets. */
 interface Internals {
   _addHeaderLines(raw: string[], length: number): void;
-}
-
-function readNodeStream(stream: Carrier, req: Http2Request): void {
-  stream[REQUEST] = req;
-  stream.on('trailers', onTrailers);
-  // A stream without a reader reports no data.
-  stream.push = pushCounted;
-}
-
-const push = Readable.prototype.push;
-
-function pushCounted(this: ServerHttp2Stream, chunk: Buffer | null): boolean {
-  if (chunk) (this as Carrier)[REQUEST].arrive(chunk);
-  else (this as Carrier)[REQUEST].last();
-  return push.call(this, chunk);
-}
-
-function onData(this: ServerHttp2Stream, chunk: Buffer): void {
-  (this as Carrier)[REQUEST].receive(chunk);
-}
-
-function onEnd(this: ServerHttp2Stream): void {
-  (this as Carrier)[REQUEST].finish();
-}
-
-function onTrailers(this: ServerHttp2Stream, _headers: object, _flags: number, raw: string[]): void {
-  (this as Carrier)[REQUEST].receiveTrailers(raw);
 }

@@ -5,7 +5,7 @@ import { isHeaderBytes, isHeaderName } from '@edge-gateway/core';
 import { isHopByHop } from '../../http1/hop-by-hop.ts';
 import { registerReleasingWrite } from '../../http1/read-buffer.ts';
 import type { Http2Request } from './http2-request.ts';
-import type { RespondOptions, ServerStream } from './server-stream.ts';
+import type { FrameServerStream } from './frame-server-stream.ts';
 
 type Written = () => void;
 type Chunk = string | Uint8Array;
@@ -18,8 +18,6 @@ export interface ResponseObserver {
   onSuspend(flushMs: number): void;
   /** The response is complete; its rest may wait for the client. */
   onEnded(): void;
-  /** The response is complete, and the rest of the request is not read: the stream is reset. */
-  onUploadStopped(): void;
 }
 
 /**
@@ -28,7 +26,7 @@ export interface ResponseObserver {
  */
 export class Http2Response extends Stream {
   readonly req: Http2Request;
-  readonly stream: ServerStream;
+  readonly stream: FrameServerStream;
   /** There is no connection that belongs to this response. */
   readonly socket = null;
   readonly connection = null;
@@ -272,7 +270,7 @@ export class Http2Response extends Stream {
     const mayHaveTrailers = !isEnd && !this.#isBodiless && this.#expectsTrailers(head);
     this.#waitsForTrailers = mayHaveTrailers;
     if (mayHaveTrailers) stream.once('wantTrailers', this.#sendTrailers);
-    respond(stream, head, { endStream: isEnd, waitForTrailers: mayHaveTrailers, sendDate: this.sendDate });
+    stream.respond(head, { endStream: isEnd, waitForTrailers: mayHaveTrailers, sendDate: this.sendDate });
   }
 
   /** Trailers may follow a body whose length is not known yet. */
@@ -284,13 +282,7 @@ export class Http2Response extends Stream {
     const { stream } = this;
     this.#waitsForTrailers = false;
     if (stream.destroyed) return;
-    try {
-      const trailers = this.#trailers ?? [];
-      stream.sendTrailers(stream.isDirect ? trailers : headersOf(trailers));
-    } catch (error) {
-      // Called by Node: an exception would crash the process.
-      return void stream.destroy(error as Error);
-    }
+    stream.sendTrailers(this.#trailers ?? []);
     if (this.#stopsUpload) this.#stopUpload();
   };
 
@@ -302,7 +294,6 @@ export class Http2Response extends Stream {
 
   readonly #closeStream = (): void => {
     if (this.req.complete) return;
-    this.#observer?.onUploadStopped();
     this.stream.close();
   };
 
@@ -318,24 +309,6 @@ export class Http2Response extends Stream {
 }
 
 registerReleasingWrite(Http2Response.prototype.write);
-
-/** `respond` of Node sends flat headers since 24.7 and 22.20. */
-const [MAJOR = 0, MINOR = 0] = process.versions.node.split('.').map(Number);
-const SENDS_FLAT = MAJOR > 24 || (MAJOR === 24 && MINOR >= 7) || (MAJOR === 22 && MINOR >= 20);
-
-function respond(stream: ServerStream, head: string[], options: RespondOptions): void {
-  stream.respond(stream.isDirect || SENDS_FLAT ? head : headersOf(head), options);
-}
-
-/** Returns headers by name; a repeated one as a list. */
-function headersOf(flat: readonly string[]): Http2Headers {
-  const headers: Record<string, string | string[]> = Object.create(null);
-  for (let i = 0; i < flat.length; i += 2) {
-    const known = headers[flat[i]!];
-    headers[flat[i]!] = known === undefined ? flat[i + 1]! : [known, flat[i + 1]!].flat();
-  }
-  return headers;
-}
 
 function addField(head: string[], name: string, value: string): void {
   if (isHopByHop(name) && name.toLowerCase() !== 'trailer') return;

@@ -2,10 +2,12 @@ import type { Socket } from 'node:net';
 import { setCloseDelay } from '@edge-gateway/core';
 import { readInto } from '../http1/user-buffer.ts';
 import type { ListenLimits } from '../limits.ts';
-import { FrameSession } from './frame-session.ts';
-import { MAX_INVALID_FRAMES, maxFieldsOf, maxListBytesOf } from './http2-settings.ts';
-import { NodeSession } from './node-session.ts';
-import type { ServerSession, SessionObserver } from './server-session.ts';
+import { FrameSession, type SessionObserver } from './frame-session.ts';
+
+/** Frames that a client may send although they are invalid or empty, per connection. */
+const MAX_INVALID_FRAMES = 100;
+/** Fields beyond the limit that are still counted, so that the response can say so; cookies arrive in parts. */
+const MORE_FIELDS = 256;
 
 /** Starts HTTP/2 on the connection of a client; `webSockets` if clients may open them (RFC 8441). */
 export function openSession(
@@ -13,14 +15,14 @@ export function openSession(
   observer: SessionObserver,
   limits: ListenLimits,
   webSockets: boolean,
-): ServerSession {
-  if (limits.http2Server === 'node') return new NodeSession(socket, observer, limits, webSockets);
+): FrameSession {
   setCloseDelay(socket, limits.closeDelayMs);
   const session = new FrameSession(socket, observer, {
     streamWindow: limits.initialStreamWindowBytes,
     connectionWindow: limits.initialConnectionWindowBytes,
-    maxHeaderListBytes: maxListBytesOf(limits),
-    maxHeaderFields: maxFieldsOf(limits),
+    // Twice the limit, so that the check can distinguish a long target from long headers.
+    maxHeaderListBytes: 2 * Math.max(limits.maxHeadBytes, limits.maxTargetBytes),
+    maxHeaderFields: 2 * limits.maxHeaders + MORE_FIELDS,
     maxStreams: limits.maxConcurrentStreams,
     maxInvalidFrames: MAX_INVALID_FRAMES,
     headTimeoutMs: limits.headTimeoutMs,

@@ -13,7 +13,7 @@ const MAX_KNOWN_LENGTH = 64;
 const knownNames = new Set<string>();
 
 /**
- * Returns the head of a request, like `readHead` for the fields of `node:http2`; `undefined` if it is malformed (RFC 9113 8.1.1), so that its
+ * Returns the head of a request; `undefined` if it is malformed (RFC 9113 8.1.1), so that its
  * stream has to be reset.
  */
 export function readRequestFields(raw: readonly string[], allowsProtocol: boolean): Http2Head | undefined {
@@ -29,7 +29,7 @@ export function readRequestFields(raw: readonly string[], allowsProtocol: boolea
   const { ':method': method = '', ':path': path, ':authority': authority, ':protocol': protocol } = pseudo;
   const { rawHeaders, problem } = joinFields(raw, authority);
   // As in HTTP/1.1, the target of a tunnel is its authority (RFC 9113 8.5).
-  return { method, url: path ?? authority ?? '', rawHeaders, headers: undefined, protocol, problem };
+  return { method, url: path ?? authority ?? '', rawHeaders, protocol, problem };
 }
 
 /** Returns false for trailers that are malformed. */

@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import { FrameBudget } from '../../../src/listen/http2/frame-budget.ts';
 
 const FREE = 65_536;
-const MAX_UNREAD = 800_000;
 
 describe('the budget of frames', () => {
   /** The byte counts of a connection, which is all that the budget reads. */
@@ -11,7 +10,7 @@ describe('the budget of frames', () => {
   let budget: FrameBudget;
   beforeEach(() => {
     counts.bytesRead = counts.bytesWritten = 0;
-    budget = new FrameBudget(counts as Socket, MAX_UNREAD);
+    budget = new FrameBudget(counts as Socket);
   });
 
   it('is exceeded by more than 64 KiB between two checks', () => {
@@ -30,41 +29,5 @@ describe('the budget of frames', () => {
     expect(budget.check()).to.equal(false);
     counts.bytesRead += FREE + 1;
     expect(budget.check()).to.equal(true);
-  });
-
-  it('grows with bodies that are not read further, until the second check', () => {
-    budget.expectUnread(100_000);
-    counts.bytesRead += FREE;
-    expect(budget.check()).to.equal(false);
-    counts.bytesRead += FREE + 100_000;
-    expect(budget.check()).to.equal(false);
-    counts.bytesRead += FREE + 1;
-    expect(budget.check()).to.equal(true);
-    budget.expectUnread(100_000);
-    counts.bytesRead += FREE + 100_001;
-    expect(budget.check()).to.equal(true);
-  });
-
-  it('grows with such bodies only up to a maximum, and by an eighth of it with each check', () => {
-    const receive = (bytes: number): boolean => {
-      budget.expectUnread(10 * MAX_UNREAD);
-      counts.bytesRead += FREE + bytes;
-      return budget.check();
-    };
-    expect(receive(MAX_UNREAD)).to.equal(false);
-    expect(receive(100_000)).to.equal(false);
-    expect(receive(50_000)).to.equal(false);
-    expect(receive(150_000)).to.equal(false);
-    expect(receive(100_001)).to.equal(true);
-  });
-
-  it('is not used up by bodies that are expected, but do not arrive', () => {
-    for (let i = 0; i < 20; i++) {
-      budget.expectUnread(MAX_UNREAD);
-      expect(budget.check()).to.equal(false);
-    }
-    budget.expectUnread(MAX_UNREAD);
-    counts.bytesRead += FREE + MAX_UNREAD;
-    expect(budget.check()).to.equal(false);
   });
 });

@@ -44,7 +44,7 @@ const data = (id: number, body: string | Buffer, flags = 0): Buffer => frame(FRA
 const ping = (text = '12345678'): Buffer => frame(FRAME.ping, 0, 0, Buffer.from(text));
 
 async function start(parts: Http2GatewayParts = {}): Promise<Http2Gateway> {
-  const gateway = await http2Gateway({ ...parts, limits: { http2Server: 'direct', ...parts.limits } });
+  const gateway = await http2Gateway({ ...parts, limits: { ...parts.limits } });
   whenDone(() => gateway.close());
   return gateway;
 }
@@ -183,7 +183,7 @@ describe('FrameSession', () => {
 
     it('if a client sends more than the window of a stream, or of the connection', async () => {
       const limits = { initialStreamWindowBytes: WINDOW, initialConnectionWindowBytes: 2 * WINDOW };
-      const { port, close } = await serve(() => {}, { limits: { http2Server: 'direct', ...limits } });
+      const { port, close } = await serve(() => {}, { limits });
       whenDone(close);
       const full = (id: number): Buffer[] =>
         Array.from({ length: 5 }, (_, i) => data(id, Buffer.alloc(i < 4 ? 16_000 : WINDOW - 64_000)));
@@ -350,7 +350,7 @@ describe('FrameSession', () => {
 
   it('grants as much as was read, and not more', async () => {
     const windows = { initialStreamWindowBytes: WINDOW, initialConnectionWindowBytes: WINDOW };
-    const limits = { http2Server: 'direct', ...windows } as const;
+    const limits = windows;
     const { port, close } = await serve((req, res) => void req.resume().on('end', () => res.end()), { limits });
     whenDone(close);
     const client = await FrameClient.open(port);
@@ -419,7 +419,7 @@ describe('FrameSession', () => {
       if (req.url === '/slow') read = () => void req.resume().on('end', () => res.end());
       else req.resume().on('end', () => res.end());
     };
-    const limits = { http2Server: 'direct', initialConnectionWindowBytes: WINDOW } as const;
+    const limits = { initialConnectionWindowBytes: WINDOW } as const;
     const { port, close } = await serve(handler, { limits });
     whenDone(close);
     const { ask, close: leave } = await http2Client(port);
@@ -441,7 +441,7 @@ describe('FrameSession', () => {
       res.on('finish', () => finished++).on('close', () => closed++);
       res.end(body);
     };
-    const { port, close } = await serve(handler, { limits: { http2Server: 'direct' } });
+    const { port, close } = await serve(handler, {});
     whenDone(close);
     const client = await FrameClient.open(port);
     client.send(setting(4, 2 ** 30), frame(FRAME.windowUpdate, 0, 0, uint32(2 ** 30)));
@@ -470,7 +470,7 @@ describe('FrameSession', () => {
       if (req.url === '/large') res.end(Buffer.alloc(64_000_000));
       else res.writeHead(204).end();
     };
-    const { port, close } = await serve(handler, { limits: { http2Server: 'direct' } });
+    const { port, close } = await serve(handler, {});
     whenDone(close);
     const client = await FrameClient.open(port);
     client.send(setting(4, 2 ** 30), frame(FRAME.windowUpdate, 0, 0, uint32(2 ** 30)));
@@ -486,7 +486,7 @@ describe('FrameSession', () => {
   it('calls back the writer of a response that is reset before it is sent', async () => {
     let written = 0;
     const handler: Handler = (_req, res) => void res.write(Buffer.alloc(1_000_000), () => written++);
-    const { port, close } = await serve(handler, { limits: { http2Server: 'direct' } });
+    const { port, close } = await serve(handler, {});
     whenDone(close);
     const client = await FrameClient.open(port);
     client.send(requestFrame(1, '/'));
@@ -539,7 +539,7 @@ describe('FrameSession', () => {
         setImmediate(() => begun++);
       } else req.resume().on('end', () => res.end());
     };
-    const limits = { http2Server: 'direct', initialConnectionWindowBytes: WINDOW } as const;
+    const limits = { initialConnectionWindowBytes: WINDOW } as const;
     const { port, close } = await serve(handler, { limits });
     whenDone(close);
     const client = await FrameClient.open(port);
@@ -594,7 +594,7 @@ describe('FrameSession', () => {
       res.write('half');
       res.destroy();
     };
-    const { port, close } = await serve(handler, { limits: { http2Server: 'direct' } });
+    const { port, close } = await serve(handler, {});
     whenDone(close);
     const client = await FrameClient.open(port);
     client.send(requestFrame(1, '/'));
@@ -619,7 +619,7 @@ describe('FrameSession', () => {
       req.pause();
       req.on('end', () => res.end(JSON.stringify({ body, rawTrailers: req.rawTrailers })));
     };
-    const { port, close } = await serve(handler, { limits: { http2Server: 'direct' } });
+    const { port, close } = await serve(handler, {});
     whenDone(close);
     const client = await FrameClient.open(port);
     const parts = Array.from({ length: 2_500 }, (_, i) => String.fromCharCode(97 + (i % 26)));

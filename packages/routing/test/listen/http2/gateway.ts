@@ -6,7 +6,6 @@ import type { RequestRecord } from '../../../src/format/record.ts';
 import { http2ClientOption } from '../../forward/harness.ts';
 import { endpointOf, hostOf, routeOf, snapshotOf, upstreamOf } from '../../snapshots.ts';
 import { http2Client, type Http2Client } from './client.ts';
-import { http2ServerLimits } from './each-server.ts';
 
 /** A listener with these settings. */
 export const settings = (httpConnectionManagerSettings: object): Partial<Listener> => ({
@@ -66,7 +65,7 @@ export async function http2Gateway(parts: Http2GatewayParts = {}): Promise<Http2
     context,
     host: '127.0.0.1',
     portOf: () => 0,
-    limits: { ...http2ServerLimits(), ...parts.limits },
+    limits: { ...parts.limits },
   });
   let port = 0;
   async function apply(listener: Partial<Listener> = {}): Promise<void> {

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { serve } from '../serving.ts';
 import { http2Client } from './client.ts';
-import { describeHttp2Servers } from './each-server.ts';
 
-describeHttp2Servers('a response over HTTP/2', () => {
+describe('a response over HTTP/2', () => {
   for (const [name, method, status] of [
     ['to HEAD', 'HEAD', 200],
     ['with status 204', 'GET', 204],

@@ -6,7 +6,6 @@ import { until } from '../../../../../test/parts/until.ts';
 import { answerOf, type Http2Asked } from './client.ts';
 import { CODE, fields, FLAG, FRAME, frame, FrameClient, PREFACE, requestFrame } from './frames.ts';
 import { echo, http2Gateway, settings, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
-import { describeHttp2Servers } from './each-server.ts';
 
 interface Seen {
   readonly method: string;
@@ -24,7 +23,7 @@ const valuesOf = (flat: readonly string[], name: string): string[] =>
 
 const TRAILERS = { spec: { connectionConfig: { http1ProtocolOptions: { enableTrailers: true } } } };
 
-describeHttp2Servers('HTTP/2 clients', () => {
+describe('HTTP/2 clients', () => {
   let gateway: Http2Gateway | undefined;
   afterEach(async () => {
     await gateway?.close();

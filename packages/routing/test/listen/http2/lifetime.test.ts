@@ -7,7 +7,6 @@ import { serve } from '../serving.ts';
 import { answerOf, http2Client } from './client.ts';
 import { CODE, FLAG, FRAME, frame, FrameClient, requestFields, requestFrame } from './frames.ts';
 import { http2Gateway, settings, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
-import { describeHttp2Servers } from './each-server.ts';
 
 /** The beginning of an upload that does not go on. */
 const upload = (stream: number): Buffer =>
@@ -32,7 +31,7 @@ function holding(): { respond: NonNullable<Http2GatewayParts['respond']>; next()
   };
 }
 
-describeHttp2Servers('the lifetime of HTTP/2 connections', () => {
+describe('the lifetime of HTTP/2 connections', () => {
   let gateway: Http2Gateway | undefined;
   afterEach(async () => {
     await gateway?.close();

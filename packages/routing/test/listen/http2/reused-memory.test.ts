@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { request, type IncomingMessage, type RequestListener } from 'node:http';
 import { expect } from 'chai';
 import { until } from '../../forward/harness.ts';
-import { describeHttp2Servers } from './each-server.ts';
 import { FRAME, frame, FrameClient, requestFrame, uint32 } from './frames.ts';
 import { http2Gateway, type Http2Gateway } from './gateway.ts';
 
@@ -12,7 +11,7 @@ const UNREAD_BYTES = 16 * MB;
 /** Less than the parts in which a response is written, so that most of them are sent in several frames. */
 const STEP = 30_000;
 
-describeHttp2Servers('the memory of a response that is not sent completely over HTTP/2', () => {
+describe('the memory of a response that is not sent completely over HTTP/2', () => {
   let gateway: Http2Gateway | undefined;
   afterEach(() => gateway?.close());
 

@@ -422,30 +422,24 @@ describe('TLS listeners', () => {
     expect(await alpnOf(http1!.port!, ['http/1.1'])).to.equal(undefined);
   });
 
-  for (const http2Server of ['node', 'direct'] as const) {
-    it(`serves clients that choose HTTP/2, with the certificate of their server name (${http2Server})`, async () => {
-      await listeners.close();
-      listeners = create({ http2Server });
-      await apply(configuration('one'));
-      const { ask, session, close } = await http2Client(port, { tls: true, servername: 'api.example.com' });
-      const { status, body } = await ask('/');
-      expect([status, body, session.alpnProtocol]).to.deep.equal([200, 'hello', 'h2']);
-      close();
-    });
+  it('serves clients that choose HTTP/2, with the certificate of their server name', async () => {
+    await apply(configuration('one'));
+    const { ask, session, close } = await http2Client(port, { tls: true, servername: 'api.example.com' });
+    const { status, body } = await ask('/');
+    expect([status, body, session.alpnProtocol]).to.deep.equal([200, 'hello', 'h2']);
+    close();
+  });
 
-    it(`serves clients that begin with HTTP/2 without ALPN (${http2Server})`, async () => {
-      await listeners.close();
-      listeners = create({ http2Server });
-      await apply(configuration('one'));
-      const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
-      await once(socket, 'secureConnect');
-      const session = connectHttp2('http://127.0.0.1', { createConnection: () => socket });
-      const stream = session.request({ ':path': '/', ':authority': 'a' });
-      const [head] = (await once(stream, 'response')) as [IncomingHttpHeaders];
-      expect(head[':status']).to.equal(200);
-      session.destroy();
-    });
-  }
+  it('serves clients that begin with HTTP/2 without ALPN', async () => {
+    await apply(configuration('one'));
+    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
+    await once(socket, 'secureConnect');
+    const session = connectHttp2('http://127.0.0.1', { createConnection: () => socket });
+    const stream = session.request({ ':path': '/', ':authority': 'a' });
+    const [head] = (await once(stream, 'response')) as [IncomingHttpHeaders];
+    expect(head[':status']).to.equal(200);
+    session.destroy();
+  });
 
   it('offers the configured protocols by server name', async () => {
     await apply(configuration('one', [], { alpnProtocols: ['custom', 'h2', 'http/1.1'] }));

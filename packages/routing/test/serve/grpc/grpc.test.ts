@@ -5,10 +5,9 @@ import { closeAll, forEachHttp2Client, until } from '../../forward/harness.ts';
 import { data, frameUpstream, head, reset } from '../../upstream/http2/frames.ts';
 import { EchoClient, echoServer } from './echo-service.ts';
 import { grpcGateway } from './gateway.ts';
-import { describeHttp2Servers } from '../../listen/http2/each-server.ts';
 
 forEachHttp2Client(() =>
-  describeHttp2Servers('gRPC', () => {
+  describe('gRPC', () => {
     afterEach(closeAll);
 
     it('passes a unary call with its metadata, in both directions and also binary', async () => {
