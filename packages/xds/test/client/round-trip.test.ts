@@ -358,6 +358,16 @@ describe('two planes', () => {
     }
   });
 
+  it('count no failure when the proxy is closed, and connect no more', async () => {
+    let failures = 0;
+    const proxy = connect([server.port], { onFailure: () => void failures++ });
+    publish();
+    await until(() => proxy.accepted > 0, 'the state');
+    proxy.close();
+    await until(() => proxy.client.connectedTo === undefined && server.server.proxies().length === 0, 'closed');
+    expect([failures, proxy.stat('xds.virtual_host.update_failure')!.value]).to.deep.equal([0, 0]);
+  });
+
   it('pass a state of several megabytes in parts', async () => {
     const large = Object.fromEntries(
       Array.from({ length: 1000 }, (_, i) => [`f${i}`, service(`large-${i}`, 'x'.repeat(3_500))]),
