@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -245,6 +246,32 @@ describe('certificates of secret discovery servers', () => {
     source.set('1', upstreamWith({}, 'b'));
     source.set('2', upstreamWith({}, 'c'));
     await until(() => server.open === 0);
+  });
+
+  it('close the connection to a server that no resource names any more', async () => {
+    secrets = { pair: pairSecret(pair('server')) };
+    const server = await discovery();
+    const sockets = new Set<Socket>();
+    const proxy = createServer((socket) => {
+      const origin = connect(server.port, '127.0.0.1').on('error', () => {});
+      sockets.add(socket.on('error', () => {}));
+      socket.once('close', () => sockets.delete(socket));
+      socket.pipe(origin).pipe(socket);
+    });
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const { port } = proxy.address() as AddressInfo;
+      const sds = { targetUri: `127.0.0.1:${port}`, ...PAIR };
+      const source = await serve(upstreamWith({ sds }));
+      await until(() => served(sds) !== undefined);
+      expect(sockets.size).to.equal(1);
+      source.delete('0');
+      source.set('1', upstreamWith({}, 'b'));
+      await until(() => sockets.size === 0);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      proxy.close();
+    }
   });
 
   it('are still received for one of two users of a secret when the other is removed', async () => {
