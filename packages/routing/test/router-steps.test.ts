@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Concern, Snapshot } from '@edge-gateway/core';
+import { createControlPlane, memorySource, silentLoggers, type Concern, type Snapshot } from '@edge-gateway/core';
 import { createRouter, type Router } from '../src/router.ts';
 import { ask, listenOn } from './served.ts';
 import {
@@ -116,6 +116,30 @@ describe('a snapshot that is applied in steps', () => {
     while (!steps.next().done);
     expect(await served()).to.deep.equal(all(''));
     expect(open.size).to.equal(0);
+  });
+
+  it('is applied between requests by a listener of a control plane that returns its steps', async () => {
+    const documents = (status: number) =>
+      hosts.map((name) => ({
+        apiVersion: 'gateway.vendor.io/v1',
+        kind: 'VirtualService',
+        metadata: { name },
+        spec: {
+          virtualHost: {
+            domains: [name],
+            routes: [{ matchers: [{ prefix: '/' }], directResponseAction: { status, body: String(status) } }],
+          },
+        },
+      }));
+    const source = memorySource({ all: documents(201) });
+    const controlPlane = createControlPlane({ source, log: silentLoggers });
+    controlPlane.subscribe((state) => router.applySteps(state.snapshots.get('gateway-proxy')!));
+    await controlPlane.start();
+    expect(await served()).to.deep.equal(all('201'));
+    source.set('all', documents(202));
+    await controlPlane.settled();
+    expect(await served()).to.deep.equal(all('202'));
+    await controlPlane.close();
   });
 
   it('leaves the upstreams of the previous one in use until then', async () => {
