@@ -324,6 +324,7 @@ export { memberOf, toValue, type Value } from './template/value.ts';
 export { functionTemplate } from './validate/transformation/function-template.ts';
 export { formatOperatorAt, type FormatOperator } from './syntax/format-operator.ts';
 export { parameterExtractors } from './syntax/parameter-pattern.ts';
+export { checkMethod } from './validate/route/check-matcher.ts';
 export { extractorProblem } from './validate/transformation/extractor.ts';
 export { stagesOf, type HasTransformations } from './validate/transformation/stages.ts';
 export { headerProblems } from './validate/transformation/check-transformations.ts';

@@ -1,4 +1,4 @@
-import { compileRegex, type FieldProblem, isHeaderName, type ResourceCheck } from '@edge-gateway/core';
+import { checkMethod, compileRegex, type FieldProblem, isHeaderName, type ResourceCheck } from '@edge-gateway/core';
 import { JWT_STATUS, parseKeys } from '@edge-gateway/core/jwt';
 import type { JwtProvider, JwtProviders, Rbac, RbacPolicy } from '@edge-gateway/core/schema';
 import { isClaimCopy } from './jwt/claim-headers.ts';
@@ -137,7 +137,12 @@ function checkPolicy({ principals = [], permissions = {} }: RbacPolicy, at: Path
     ...principals.flatMap(({ jwtPrincipal = {} }, i) =>
       checkClaims(jwtPrincipal, [...at, 'principals', i, 'jwtPrincipal', 'claims']),
     ),
-    ...(permissions.methods ?? []).flatMap((method, i) => checkMethod(method, [...at, 'permissions', 'methods', i])),
+    ...(permissions.methods ?? []).flatMap((method, i) =>
+      checkMethod(method, [...at, 'permissions', 'methods', i]).map((found) => ({
+        ...found,
+        code: 'INVALID_RBAC' as const,
+      })),
+    ),
     ...checkPrefix(permissions.pathPrefix ?? '', [...at, 'permissions', 'pathPrefix']),
   ];
 }
@@ -158,13 +163,6 @@ function checkClaims({ claims = {}, matcher = 'EXACT_STRING' }: Principal, at: P
     if (typeof value === 'string') return [];
     return warn(`${matcher} compares with the text "${value}", which a boolean claim cannot have`, 'matcher: BOOLEAN');
   });
-}
-
-function checkMethod(method: string, path: Path): FieldProblem[] {
-  if (method === method.toUpperCase()) return [];
-  const message = 'no request has this method: methods are case-sensitive';
-  const hint = `did you mean ${method.toUpperCase()}?`;
-  return [{ code: 'INVALID_RBAC', path, message, hint, severity: 'warning' }];
 }
 
 function checkPrefix(prefix: string, path: Path): FieldProblem[] {

@@ -95,6 +95,7 @@ export const SEMANTIC_CODES = {
   INVALID_SSL_CONFIG:
     'Unknown cipher suites or curves, or an empty range of TLS versions; settings without effect are warnings.',
   INVALID_UPSTREAM: 'Upstream settings that cannot work.',
+  UNMATCHABLE_METHOD: 'A method in lower case, which matches no request; a warning.',
   UNMATCHABLE_PATH: 'A path matcher without a leading slash, which matches no request; a warning.',
 } as const;
 export type SemanticCode = keyof typeof SEMANTIC_CODES;

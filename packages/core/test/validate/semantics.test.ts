@@ -222,6 +222,18 @@ describe('checks beyond the schema', () => {
     ]);
   });
 
+  it('warns about a method in lower case, which no request has, and accepts the resource', () => {
+    const routes = `    routes:
+      - matchers: [{ prefix: /, methods: [GET, get, Post, PROPFIND] }]
+        directResponseAction: { status: 200 }`;
+    const { resource, issues } = validateWritten(parseDocuments(virtualService(routes), 'a.yaml')[0]!);
+    expect(resource).to.not.equal(undefined);
+    expect(issues.map(({ severity, code, path, hint }) => [severity, code, formatPath(path), hint])).to.deep.equal([
+      ['warning', 'UNMATCHABLE_METHOD', 'spec.virtualHost.routes[0].matchers[0].methods[1]', 'did you mean GET?'],
+      ['warning', 'UNMATCHABLE_METHOD', 'spec.virtualHost.routes[0].matchers[0].methods[2]', 'did you mean POST?'],
+    ]);
+  });
+
   it('describes every code', () => {
     for (const text of Object.values(SEMANTIC_CODES)) expect(text).to.match(/^[A-Z].*\.$/);
   });

@@ -5,6 +5,7 @@ import { checkPath } from './check-path.ts';
 
 const invalid = reporterOf('INVALID_MATCHER');
 const unmatchable = reporterOf('UNMATCHABLE_PATH');
+const unmatchableMethod = reporterOf('UNMATCHABLE_METHOD');
 
 /** Returns problems of one matcher, which may have no path specifier. */
 export const checkConditions: Check<Matcher> = (matcher, at) =>
@@ -13,6 +14,7 @@ export const checkConditions: Check<Matcher> = (matcher, at) =>
     exact: checkMatchedPath,
     headers: (headers, path) => each(headers, path, checkMatcherCondition),
     queryParameters: (parameters, path) => each(parameters, path, checkMatcherCondition),
+    methods: (methods, path) => each(methods, path, checkMethod),
   });
 
 /** Returns problems of one matcher, which must have a path specifier. */
@@ -40,6 +42,13 @@ const checkMatchedPath: Check<string> = (path, at) => {
   if (!path || path.startsWith('/') || findings.length > 0) return findings;
   const message = `the path '${path}' matches no request, because it does not begin with '/'`;
   return unmatchable(message, at, { severity: 'warning', hint: `did you mean /${path}?` });
+};
+
+/** Returns a warning for a method that no request has. */
+export const checkMethod: Check<string> = (method, at) => {
+  const known = method.toUpperCase();
+  const message = method !== known && 'no request has this method: methods are case-sensitive';
+  return unmatchableMethod(message, at, { severity: 'warning', hint: `did you mean ${known}?` });
 };
 
 /** Returns problems of a condition on one header or query parameter. */
