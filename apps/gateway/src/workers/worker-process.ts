@@ -20,7 +20,7 @@ const MAX_SILENT = 3;
 const HUNG_MS = 30_000;
 /** Until the first sign of life: a worker loads its modules before, and all workers do so at the same time. */
 const HUNG_STARTING_MS = 60_000;
-/** While a worker applies a state: compiling it takes one turn of its event loop. */
+/** While a worker applies a state: reading a large one takes long turns of its event loop. */
 const HUNG_APPLYING_MS = 180_000;
 /** How long its last lines are waited for after its end. */
 const LAST_LINES_MS = 1_000;

@@ -254,10 +254,15 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
         answer(unusable);
         return undefined;
       }
-      if (isChanged || options.isServed?.() === false) return void applyAll();
+      if (isChanged || options.isServed?.() === false) return void applyAll().catch(rejectResponse);
       answer(rejections);
       options.onAccepted?.(rejections);
       return undefined;
+    };
+
+    const rejectResponse = (error: unknown): void => {
+      log.error({ reason: (error as Error).message }, 'response rejected');
+      end('response rejected');
     };
 
     opened.on('data', (response: DeltaResponse) => {
@@ -265,9 +270,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
       try {
         receive(response);
       } catch (error) {
-        const { message } = error as Error;
-        log.error({ reason: message }, 'response rejected');
-        end('response rejected');
+        rejectResponse(error);
       }
     });
     // The status follows.
