@@ -1,10 +1,12 @@
-import { execFile } from 'node:child_process';
+import { execFile, fork } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -12,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { skip } from './parts/skip.ts';
@@ -19,6 +22,34 @@ import { ROOT } from './docs/workspace.ts';
 
 const run = promisify(execFile);
 const NAMES = JSON.parse(readFileSync(join(ROOT, 'test', 'public-names.json'), 'utf8')) as Record<string, string[]>;
+/** A GraphQL API of a virtual service. */
+const API = `apiVersion: graphql.gw.vendor.io/v1beta1
+kind: GraphQLApi
+metadata: { name: api, namespace: gw-system }
+spec: { executableSchema: { schemaDefinition: 'type Query { greeting: String }', executor: { local: {} } } }
+---
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: api, namespace: gw-system }
+spec:
+  virtualHost:
+    domains: ['*']
+    routes:
+      - matchers: [{ prefix: /graphql }]
+        graphqlApiRef: { name: api, namespace: gw-system }
+`;
+const UPSTREAM = `apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: echo, namespace: gw-system }
+spec: { static: { hosts: [{ addr: 127.0.0.1, port: 80 }] } }
+`;
+/** Prints the files that a program loads when it ends. */
+const LIST_FILES = `
+import { registerHooks } from 'node:module';
+const loaded = [];
+registerHooks({ load(url, context, next) { if (url.startsWith('file:')) loaded.push(url); return next(url, context); } });
+process.on('exit', () => console.error(loaded.join('\\n')));
+`;
 const ENV = { ...process.env, NODE_OPTIONS: '' };
 
 interface Manifest {
@@ -229,6 +260,52 @@ describe('the packed packages', () => {
         expect(stdout, name).to.match(/\d/);
       }
     }
+  });
+
+  it('have programs that validate resources and serve them with workers', async () => {
+    const resources = join(folder, 'resources');
+    mkdirSync(resources);
+    writeFileSync(join(resources, 'api.yaml'), API);
+    const place = (...names: string[]) => join(project, 'node_modules', '@edge-gateway', ...names);
+    const { stdout } = await node(place('cli', 'bundle', 'gatewayctl.js'), 'validate', resources);
+    expect(stdout).to.equal('2 resources, 0 errors, 0 warnings\n');
+    const ports = ['--http-port', '0', '--https-port', '0', '--admin-port', '0', '--stats-port', '0'];
+    const args = [
+      '--config',
+      resources,
+      '--state-dir',
+      join(folder, 'state'),
+      '--workers',
+      '2',
+      '--drain-seconds',
+      '0',
+      ...ports,
+    ];
+    const gateway = fork(place('gateway', 'bundle', 'edge-gateway.js'), args, { cwd: project, env: ENV, silent: true });
+    try {
+      const [{ ready }] = (await once(gateway, 'message')) as [{ ready: { listeners: { port: number }[] } }];
+      const response = await fetch(`http://127.0.0.1:${ready.listeners[0]!.port}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"query":"{ __typename }"}',
+      });
+      expect(await response.json()).to.deep.equal({ data: { __typename: 'Query' } });
+    } finally {
+      gateway.kill();
+      if (gateway.exitCode === null) await once(gateway, 'exit');
+    }
+  });
+
+  it('have few files that a command loads', async () => {
+    const resources = mkdtempSync(join(folder, 'small-'));
+    writeFileSync(join(resources, 'upstream.yaml'), UPSTREAM);
+    const hook = `data:text/javascript,${encodeURIComponent(LIST_FILES)}`;
+    const program = join(project, 'node_modules', '@edge-gateway', 'cli', 'bundle', 'gatewayctl.js');
+    const { stderr } = await node('--import', hook, program, 'validate', resources);
+    const files = stderr.trimEnd().split('\n');
+    expect(files).to.include(pathToFileURL(realpathSync(program)).href);
+    expect(files.length).to.be.below(50);
+    expect(files.filter((file) => !file.includes('/cli/bundle/'))).to.deep.equal([]);
   });
 
   it('are installed by npm into an empty project', async function () {
