@@ -127,19 +127,20 @@ describe('two planes', () => {
 
   it('apply a state in slices, and a newer one after it', async () => {
     const log: string[] = [];
+    const gate = { isOpen: false };
     connect([server.port], {
       *apply({ snapshot }) {
         log.push(`begin ${snapshot.version}`);
-        for (let i = 0; i < 1000; i++) yield;
+        while (!gate.isOpen) yield;
         log.push(`end ${snapshot.version}`);
         return { failed: [] };
       },
     });
     publish();
     await until(() => log.length > 0, 'applying');
-    expect(log, 'applied in one slice').to.have.lengthOf(1);
     states.source.set('a', service('a', 'newer'));
     publish();
+    gate.isOpen = true;
     await until(() => server.server.proxies()[0]?.current === true, 'acknowledged');
     await until(() => log.at(-1) === `end ${version()}`, 'the newest is applied');
     const versions = log.filter((each) => each.startsWith('begin')).map((each) => each.slice('begin '.length));
@@ -148,23 +149,21 @@ describe('two planes', () => {
   });
 
   it('end the steps of a state when they are closed', async () => {
+    let hasBegun = false;
     let hasEnded = false;
-    let steps = 0;
     const proxy = connect([server.port], {
       *apply() {
         try {
-          for (; steps < 1e6; steps++) yield;
-          return { failed: [] };
+          for (hasBegun = true; ;) yield;
         } finally {
           hasEnded = true;
         }
       },
     });
     publish();
-    await until(() => steps > 0, 'applying');
+    await until(() => hasBegun, 'applying');
     proxy.client.close();
     await until(() => hasEnded, 'ended');
-    expect(steps).to.be.below(1e6);
     expect(server.server.proxies().some(({ lastAck }) => lastAck !== undefined)).to.equal(false);
   });
 
