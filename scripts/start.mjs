@@ -63,7 +63,8 @@ process.on('exit', () => {
   for (const child of children) child.kill('SIGTERM');
 });
 
-await checkArguments();
+// Without the demo, the gateway itself does so.
+if (isDemo) await checkArguments();
 const demo = isDemo ? await startDemo() : { ready: true };
 if (demo.ready) {
   gateway = run('apps/gateway/bundle/edge-gateway.js', gatewayArgs);
@@ -72,7 +73,7 @@ if (demo.ready) {
   if (ready && role === 'all') await greet(ready);
 }
 
-/** Prints help or what is wrong with the arguments, and ends, before any program is started. */
+/** Prints help or what is wrong with the arguments, and ends, before the demo is started. */
 async function checkArguments() {
   const [{ createProgram }, { rejectOptionsKeptByNpm }] = await Promise.all([
     import('../apps/gateway/dist/command-line/program.js'),
