@@ -109,12 +109,13 @@ describe('tokens and policies on routes', () => {
   })) {
     it(`strips forged claim headers where a route has other rules: ${name}`, async () => {
       await serve(`jwt:\n        providers:\n          main:${provider()}`, route);
-      const forged = { 'X-Vendor-Claim-Email': 'root', x_vendor_claim_email: 'root', 'x-other': 'stays' };
-      const { status, body } = await gateway.ask('/a', forged);
-      expect(status).to.equal(200);
-      expect(JSON.parse(body).headers)
-        .to.include({ 'x-other': 'stays' })
-        .and.not.have.any.keys('x-vendor-claim-email', 'x_vendor_claim_email');
+      for (const name of ['X-Vendor-Claim-Email', 'x_vendor_claim_email']) {
+        const { status, body } = await gateway.ask('/a', { [name]: 'root', 'x-other': 'stays' });
+        expect(status).to.equal(200);
+        expect(JSON.parse(body).headers)
+          .to.include({ 'x-other': 'stays' })
+          .and.not.have.any.keys('x-vendor-claim-email', 'x_vendor_claim_email');
+      }
     });
   }
 
