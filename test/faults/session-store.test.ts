@@ -19,7 +19,7 @@ const CHANGING = { ...ofSessions('served', 'store away'), logins: ['served', 'st
 
 describe('the session store under traffic', function () {
   this.timeout(300_000);
-  const suite = suiteWorld({ redisArgs: ['--appendonly', 'yes'] });
+  const suite = suiteWorld({ redisArgs: ['--appendonly', 'yes', '--appendfsync', 'always'] });
 
   const everywhere = async (kind: Kind): Promise<boolean> =>
     (await pageEverywhere(suite.world, suite.world.people[0]!)).every((each) => each === kind);
