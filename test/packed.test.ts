@@ -102,7 +102,9 @@ describe('the packed packages', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'packed-'));
     project = join(folder, 'project');
-    await run('node', [join(ROOT, 'scripts', 'pack.mjs'), join(folder, 'tarballs')], { env: ENV });
+    await run('node', [join(ROOT, 'scripts', 'pack.mjs'), join(folder, 'tarballs')], {
+      env: { ...ENV, COMMIT: 'abc1234' },
+    });
     manifests = [];
     for (const name of readdirSync(join(folder, 'tarballs'))) manifests.push(await unpack(name));
     const peers = new Set(manifests.flatMap(({ peerDependencies = {} }) => Object.keys(peerDependencies)));
@@ -119,6 +121,24 @@ describe('the packed packages', () => {
     const source = join(ROOT, 'deploy', 'helm', 'edge-gateway');
     expect(filesIn(chart)).to.deep.equal(filesIn(source));
     expect(filesIn(chart)).to.include.members(['crds/upstreams.gw.vendor.io.yaml', 'files/alerts.yaml']);
+  });
+
+  it('contain their license and README, but no tests or state of a build', () => {
+    const places = manifests.map(({ name }) => join(project, 'node_modules', name));
+    expect(places).to.have.length(12);
+    for (const place of places) {
+      const files = readdirSync(place, { recursive: true, encoding: 'utf8' }).filter(
+        (name) => !name.startsWith('node_modules'),
+      );
+      expect(files).to.include.members(['LICENSE', 'README.md', 'package.json']);
+      expect(files.filter((name) => /\.test\.|(^|\/)test\/|tsbuildinfo/.test(name))).to.deep.equal([]);
+    }
+  });
+
+  it('show the commit that programs were packed from, and leave no trace of it in the repository', () => {
+    const build = join('node_modules', '@edge-gateway', 'cli', 'build.json');
+    expect(JSON.parse(readFileSync(join(project, build), 'utf8'))).to.deep.equal({ commit: 'abc1234' });
+    expect(existsSync(join(ROOT, 'packages', 'cli', 'build.json'))).to.equal(false);
   });
 
   it('carry the scripts of the explorer and the definitions of Envoy, with their licences', () => {

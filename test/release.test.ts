@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -39,25 +38,4 @@ describe('npm run release', () => {
       const error = await run(process.execPath, [SCRIPT, ...args]).catch((thrown: { code: number }) => thrown);
       expect(error).to.include({ code: 2 });
     });
-});
-
-describe('a packed program', () => {
-  it('shows the commit that it was packed from', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'build-'));
-    try {
-      const { pack } = (await import(join(ROOT, 'scripts', 'published.mjs'))) as {
-        pack(dirs: readonly string[], folder: string): string[];
-      };
-      process.env['COMMIT'] = 'abc1234';
-      const [tarball] = pack([join(ROOT, 'packages', 'cli')], folder);
-      mkdirSync(join(folder, 'cli'));
-      await run('tar', ['-xzf', tarball!, '-C', join(folder, 'cli')]);
-      const build = readFileSync(join(folder, 'cli', 'package', 'build.json'), 'utf8');
-      expect(JSON.parse(build)).to.deep.equal({ commit: 'abc1234' });
-      expect(existsSync(join(ROOT, 'packages', 'cli', 'build.json'))).to.equal(false);
-    } finally {
-      delete process.env['COMMIT'];
-      rmSync(folder, { recursive: true });
-    }
-  });
 });
