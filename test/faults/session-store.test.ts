@@ -24,6 +24,14 @@ describe('the session store under traffic', function () {
   const everywhere = async (kind: Kind): Promise<boolean> =>
     (await pageEverywhere(suite.world, suite.world.people[0]!)).every((each) => each === kind);
 
+  /** Every gateway has an open WebSocket: their handshakes need the store. */
+  async function connected(soFar: Report): Promise<void> {
+    const part = { phase: 'before', flows: ['messages'] };
+    await wait(CALM_MS);
+    await moreThan(2 * suite.world.nodes.length, soFar, 'served', part);
+    await allAnswered(soFar, part);
+  }
+
   interface Fault {
     begin(): Promise<void>;
     end(): Promise<void>;
@@ -33,7 +41,7 @@ describe('the session store under traffic', function () {
   async function away(title: string, fault: Fault): Promise<Report> {
     let backAfterMs = 0;
     const report = await underTraffic(title, mixedFlows(suite.world), async (phase, soFar) => {
-      await wait(CALM_MS);
+      await connected(soFar);
       phase('breaking', CHANGING);
       await fault.begin();
       await until(() => everywhere('store away'), 'a 503 everywhere');
@@ -87,7 +95,7 @@ describe('the session store under traffic', function () {
   it('out of memory: keeps sessions, returns 503 to logins', async () => {
     const { redis, world } = suite;
     await underTraffic('Redis out of memory', mixedFlows(world), async (phase, soFar) => {
-      await wait(CALM_MS);
+      await connected(soFar);
       phase('filling', { logins: ['served', 'store away'] });
       await redis.command(['config', 'set', 'maxmemory-policy', 'noeviction']);
       await redis.command(['config', 'set', 'maxmemory', '1']);
@@ -109,7 +117,7 @@ describe('the session store under traffic', function () {
   it('restarted empty: redirects pages to the login, returns 401 to scripts and POST, forwards no body', async () => {
     const { redis, world } = suite;
     await underTraffic('Redis restarted empty', mixedFlows(world), async (phase, soFar) => {
-      await wait(CALM_MS);
+      await connected(soFar);
       phase('restarting', { ...withoutSession('served', 'store away'), logins: ['served', 'store away'] });
       await redis.command(['flushall']);
       await redis.stop();
