@@ -263,14 +263,9 @@ class Exchange implements Http2Exchange {
     this.#serve.interrupt(this, refused);
   }
 
-  /**
-   * The stream ended before its response: the client has reset it, if this side has not. After a reset with `NO_ERROR`, Node waits for
-   * what is still written to the stream, although that is never sent.
-   */
+  /** The stream ended before its response: the client has reset it, if this side has not. */
   readonly #aborted = (): void => {
-    if (this.#stream.destroyed) return;
-    this.#isReset = true;
-    process.nextTick(destroyStream, this.#stream);
+    if (!this.#stream.destroyed) this.#isReset = true;
   };
 
   readonly #expireIdle = (): void => {
@@ -300,5 +295,3 @@ class Exchange implements Http2Exchange {
     this.#connection.ended(this.#startedAt, isReset);
   };
 }
-
-const destroyStream = (stream: FrameServerStream): void => void stream.destroy();

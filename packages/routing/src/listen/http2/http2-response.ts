@@ -146,7 +146,7 @@ export class Http2Response extends Stream {
     this.statusCode = status;
     this.statusMessage = STATUS_CODES[status] ?? '';
     this.#isBodiless = status === 204 || status === 205 || status === 304 || this.req.method === 'HEAD';
-    // Node ends such a stream with its head (RFC 9110 15.3.6): a length would contradict that.
+    // The stream ends with the head (RFC 9110 15.3.6): a length would contradict that.
     this.#head = status === 205 ? withoutLength(head) : head;
     this.#isHeadWritten = true;
     return this;
