@@ -102,7 +102,7 @@ export interface Router extends Handler {
   apply(snapshot: Snapshot): readonly CompileFailure[];
   /**
    * Does the same in steps, e.g. for `runInSlices`: the previous snapshot is served until the last step. If another snapshot is applied meanwhile, or the
-   * router is closed, this one is not served, and nothing is returned.
+   * router is closed, this one is not served, and the list of failures is empty.
    */
   applySteps(snapshot: Snapshot): Steps<readonly CompileFailure[]>;
   /** Returns the handler of a listener by its name. It responds with 404 while the snapshot has no such listener. */

@@ -81,7 +81,7 @@ describe('a worker process', () => {
     expect((await ended).signal).to.equal('SIGKILL');
   });
 
-  it('lets nobody wait for its reports and recordings after its end', async () => {
+  it('settles all waits for its reports and recordings when it ends', async () => {
     const { worker } = await startHung();
     const request = (): Promise<unknown> =>
       Promise.all([worker.requestStats(), worker.requestHosts(), worker.record('a'), worker.drain(3_600_000)]);

@@ -1,7 +1,7 @@
 /**
  * Parses a `Cookie` header. A name may have several values, of different domains or paths, and the header does not say which one
- * this host has set: a reader uses the value that it can verify, or the first one if it verifies none. Values are not counted,
- * because a sibling host could hide the last one behind others: a reader must need no more than linear time.
+ * this host has set: a reader uses the value that it can verify, or the first one if it verifies none. The number of
+ * values is not limited, because a sibling host could hide the last one behind others: readers must work in linear time.
  */
 export function parseCookies(header: string | undefined): ReadonlyMap<string, readonly string[]> {
   const cookies = new Map<string, Set<string>>();

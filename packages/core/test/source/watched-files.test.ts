@@ -180,7 +180,7 @@ describe('watched files', () => {
     expect(watched.get(path)).to.match(/^valid +$/);
   });
 
-  it('are looked at no more once they are closed, also by whoever uses them', async () => {
+  it('are no longer checked once they are closed, whoever still uses them', async () => {
     let looks = 0;
     const counted = { ...kind, pathsOf: (file: string) => (looks++, [file]) };
     const options = { onChange: () => watched.close(), log: silentLoggers, metrics: createMetrics() };

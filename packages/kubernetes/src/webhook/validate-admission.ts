@@ -59,7 +59,7 @@ export async function validateAdmission(request: AdmissionRequest, target: Admis
   const change = changeOf(request, target, settings);
   if (!change) return SKIPPED;
   const preview = await target.preview(change);
-  if (!preview) throw new NotReadyError('the control plane has no configuration yet');
+  if (!preview) throw new NotReadyError('the control plane has not loaded a configuration yet');
   return decide(request, preview, settings);
 }
 

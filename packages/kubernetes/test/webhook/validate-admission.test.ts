@@ -300,6 +300,8 @@ describe('validateAdmission', () => {
     await start();
     const target = { settings: () => STRICT, isWatched: () => true, preview: async () => undefined };
     const decided = validateAdmission(admission('CREATE', upstream('a')), target);
-    expect(await decided.catch(({ message }: Error) => message)).to.equal('the control plane has no configuration yet');
+    expect(await decided.catch(({ message }: Error) => message)).to.equal(
+      'the control plane has not loaded a configuration yet',
+    );
   });
 });

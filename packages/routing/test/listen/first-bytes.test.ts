@@ -78,7 +78,7 @@ describe('the first bytes of a connection', () => {
     await once(late.received, 'close');
     expect(reasons).to.deep.equal(['timeout']);
     expect(received.destroyed).to.equal(false);
-    // Its client sends no more.
+    // Its client has stopped sending.
     sent.end();
     await once(received.resume(), 'end');
     await new Promise(setImmediate);

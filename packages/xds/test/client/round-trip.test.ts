@@ -357,7 +357,7 @@ describe('two planes', () => {
     }
   });
 
-  it('count no failure when the proxy is closed, and connect no more', async () => {
+  it('do not count a failure when the proxy is closed, and do not reconnect', async () => {
     let failures = 0;
     const proxy = connect([server.port], { onFailure: () => void failures++ });
     publish();
